@@ -1,0 +1,1 @@
+"""The placement solver in a worker process."""

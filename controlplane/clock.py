@@ -1,0 +1,44 @@
+"""The one place that reads time. `Clock(rate)` runs for loops and world; sockets keep real time.
+
+At `rate` 60 a minute of the world passes in a second. HTTP, SQL and sockets stay on the event
+loop's own time: at 60x a 5 s time-out would otherwise last 83 ms.
+"""
+
+import asyncio
+import time
+
+from controlplane.domain.quantities import Instant
+
+
+class Clock:
+    """The world's time: it starts at the real time and runs `rate` times as fast."""
+
+    def __init__(self, rate: float = 1.0, start: Instant | None = None) -> None:
+        """Start the clock; `rate` must be positive."""
+        if rate <= 0:
+            raise ValueError(f"speed: {rate} is not above 0")
+        self.rate = rate
+        self._epoch = wall() if start is None else start
+        self._began: float | None = None
+
+    def now(self) -> Instant:
+        """Give the world's time in seconds since 1970-01-01 UTC."""
+        # The running loop's time, so that a virtual-time loop moves this clock too.
+        reading = asyncio.get_running_loop().time()
+        if self._began is None:
+            self._began = reading
+        return self._epoch + (reading - self._began) * self.rate
+
+    async def sleep(self, seconds: float) -> None:
+        """Sleep for so many seconds of the world."""
+        await asyncio.sleep(max(seconds, 0.0) / self.rate)
+
+
+def wall() -> Instant:
+    """Give the real time in seconds since 1970-01-01 UTC."""
+    return time.time()
+
+
+def stopwatch() -> float:
+    """Give a monotonic reading for durations."""
+    return time.perf_counter()

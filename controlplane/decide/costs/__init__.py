@@ -1,0 +1,1 @@
+"""Who pays for which device in which interval."""

@@ -1,0 +1,1 @@
+"""Which model fits which node class, and how a set of pods packs onto nodes."""

@@ -1,0 +1,1 @@
+"""How many replicas a model needs: triggers wish, guards pull back, bounds clamp."""

@@ -1,0 +1,1 @@
+"""Which replica is in which lane: warm up, promote, drain, refill, rotate, lend."""

@@ -1,0 +1,53 @@
+"""What one look at the cluster shows: nodes, devices, replicas. One consistent snapshot."""
+
+from collections.abc import Iterable, Mapping
+
+import msgspec
+
+from controlplane.domain.quantities import ClassName, Instant, ModelName, NodeName, Zone
+from controlplane.domain.replicas import Phase, Replica
+from controlplane.domain.samples import NoData
+
+
+class Node(msgspec.Struct, frozen=True, kw_only=True):
+    """One machine and its devices, all of one class."""
+
+    name: NodeName
+    node_class: ClassName
+    zone: Zone
+    devices: int  # healthy and allocatable
+    ready: bool = True
+    schedulable: bool = True  # False: cordoned
+
+
+class FleetView(msgspec.Struct, frozen=True, kw_only=True):
+    """The cluster at one moment. `nodes` is NoData when the list could not be had (law 1)."""
+
+    at: Instant
+    nodes: tuple[Node, ...] | NoData
+    replicas: tuple[Replica, ...]
+
+
+def replicas_by_model(replicas: Iterable[Replica]) -> Mapping[ModelName, tuple[Replica, ...]]:
+    """Group replicas by their model."""
+    grouped: dict[ModelName, list[Replica]] = {}
+    for replica in replicas:
+        grouped.setdefault(replica.model, []).append(replica)
+    return {model: tuple(of_model) for model, of_model in grouped.items()}
+
+
+def free_devices(
+    nodes: Iterable[Node],
+    replicas: Iterable[Replica],
+    devices_of: Mapping[tuple[ModelName, ClassName], int],
+) -> dict[NodeName, int]:
+    """Count the devices per node that no pod holds; only ready, schedulable nodes offer any.
+
+    `devices_of` says how many devices one replica of a variant holds. A terminating pod still
+    holds its devices.
+    """
+    free = {node.name: node.devices for node in nodes if node.ready and node.schedulable}
+    for replica in replicas:
+        if replica.node in free and replica.phase is not Phase.FAILED:
+            free[replica.node] -= devices_of.get((replica.model, replica.node_class), 0)
+    return free

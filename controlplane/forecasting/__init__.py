@@ -1,0 +1,1 @@
+"""Requests expected in a few minutes, and the backtest that says whether to believe it. Pure."""

@@ -1,0 +1,1 @@
+"""What people and scripts see: pages, REST, live feed."""

@@ -1,0 +1,70 @@
+"""What pages and API may read and ask for. Wired once in `daemon`, handed to every request."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from aiohttp import web
+
+from controlplane.clock import Clock
+from controlplane.domain.catalogue import Catalogue
+from controlplane.ports import (
+    AuditLog,
+    CatalogueStore,
+    CatalogueVersion,
+    DecisionReads,
+    Ledger,
+    OverrideStore,
+    TokenStore,
+    WhatIf,
+)
+from controlplane.telemetry.heartbeats import Heartbeats
+from controlplane.telemetry.history import History
+
+
+@dataclass(slots=True)
+class CatalogueInForce:
+    """The catalogue that decides now, and the fault of a newer file that was refused, if any."""
+
+    catalogue: Catalogue
+    version: CatalogueVersion
+    faults: tuple[str, ...] = ()  # file:line: field: value: rule
+    refused_at: float | None = None
+
+
+class Replay(Protocol):
+    """Decides a stored decision again."""
+
+    def __call__(self, loop: str, seen: bytes) -> object:
+        """Give the `Choice` that the code of today takes on that input."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """Everything the HTTP side knows. Mutable parts are shared with the loops, by reference."""
+
+    clock: Clock
+    world: str  # id of the world: "embedded-…" or the cluster's
+    cluster: str  # its name for people
+    acting: bool  # False: advisory mode
+    leader: str  # who leads, for people
+    history: History
+    heartbeats: Heartbeats
+    in_force: CatalogueInForce
+    decisions: DecisionReads
+    replay: Replay
+    ledger: Ledger
+    overrides: OverrideStore
+    catalogues: CatalogueStore
+    tokens: TokenStore
+    audit: AuditLog
+    whatif: WhatIf
+    validate: Callable[[str, str], Catalogue]  # text, source; ValueError with one line per fault
+    apply_catalogue: Callable[[str, str, str], Awaitable[CatalogueVersion]]  # text, source, by
+    scenarios: Mapping[str, str] = field(default_factory=dict)  # name -> one line about it
+    policies: tuple[str, ...] = ()
+    wake: Callable[[], None] = lambda: None  # let the loops look now (after a pause, a pin)
+
+
+STATE = web.AppKey("state", State)

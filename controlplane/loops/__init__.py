@@ -1,0 +1,1 @@
+"""Observe, decide, write down, act: one loop, and its instances."""

@@ -1,0 +1,1 @@
+"""Decisions as text and as manifests: plain data in, plain data out."""

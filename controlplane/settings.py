@@ -1,0 +1,1 @@
+"""Reads and validates what people set."""

@@ -1,0 +1,1 @@
+"""The simulated world, its load, its peers and its reports."""

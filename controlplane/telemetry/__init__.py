@@ -1,0 +1,1 @@
+"""What the daemon remembers about itself to show it: history, heartbeats, metrics, logs."""

@@ -1,0 +1,38 @@
+"""Which loops are alive. A loop silent for three of its periods is a fault."""
+
+import msgspec
+
+SILENT_AFTER_PERIODS = 3
+
+
+class Heartbeat(msgspec.Struct, kw_only=True):
+    """A loop's last sign of life. Times are the event loop's, so a fast world is not 'silent'."""
+
+    period_s: float
+    last: float
+    cycles: int = 0
+    failures: int = 0
+    failure: str = ""  # of the last cycle; empty when it went well
+
+
+class Heartbeats:
+    """The signs of life of all loops."""
+
+    def __init__(self) -> None:
+        """Start with no loop known."""
+        self.beats: dict[str, Heartbeat] = {}
+
+    def beat(self, loop: str, period_s: float, now: float, failure: str = "") -> None:
+        """Note a kept cycle, or a failed one with its cause."""
+        beat = self.beats.setdefault(loop, Heartbeat(period_s=period_s, last=now))
+        beat.last, beat.failure = now, failure
+        beat.cycles += 1
+        beat.failures += bool(failure)
+
+    def silent(self, now: float) -> list[str]:
+        """Name the loops that have been silent too long."""
+        return [
+            name
+            for name, beat in self.beats.items()
+            if now - beat.last > SILENT_AFTER_PERIODS * beat.period_s + 1.0
+        ]
