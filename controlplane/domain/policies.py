@@ -102,8 +102,6 @@ class ScalingPolicy:
     """Window of the arrival rate that decides without a broken limit."""
     backoff_s: PositiveSeconds = 120.0
     """A class whose replica is unschedulable this long is short and is left alone for as long."""
-    survive_zone: bool = False
-    """Size so that the objective holds after the loss of any one zone."""
     writer: Literal["controlplane", "nobody"] = "controlplane"
     """Who writes the number of replicas."""
 

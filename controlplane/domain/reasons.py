@@ -39,7 +39,6 @@ class ReasonCode(StrEnum):
     COOLING_DOWN = "CoolingDown"
     STEP_ONLY = "StepOnly"
     COLD_STEP_ONLY = "ColdStepOnly"
-    FORECAST_FALLS = "ForecastFalls"
     INVENTORY_UNKNOWN = "InventoryUnknown"
     NO_DEVICES = "NoDevices"
     NO_CLASS_FITS = "NoClassFits"
@@ -51,7 +50,6 @@ class ReasonCode(StrEnum):
     ABOVE_MAXIMUM = "AboveMaximum"
     PINNED = "Pinned"
     PAUSED = "Paused"
-    ZONE_RESERVE = "ZoneReserve"
     # allocation over variants
     ALLOCATED = "Allocated"
     SPILLED = "Spilled"

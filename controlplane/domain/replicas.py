@@ -68,6 +68,7 @@ class Replica(msgspec.Struct, frozen=True, kw_only=True):
     warmed_up: bool = False  # the warm-up batch succeeded
     warming_up: bool = False  # a warm-up batch is under way
     sleeping: bool = False
+    lent_slots: int = 0  # slots a lending spare gives to low
     lane_since: Instant
     in_flight: Sample = NOT_YET
     unschedulable_since: Instant | None = None
