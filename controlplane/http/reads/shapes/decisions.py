@@ -1,0 +1,67 @@
+"""What the decision pages draw: lines, and one decision as a ladder."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from controlplane.domain.quantities import Instant
+from controlplane.domain.reasons import Evidence, Reason, ReasonCode, Refusal
+
+
+class DecisionLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A decision in a list."""
+
+    id: int
+    at: Instant
+    loop: str
+    subject: str
+    current: int
+    target: int
+    reason: Reason  # the decisive one, with its evidence
+    repeats: int  # the same hold, decided again so often since
+    last_at: Instant
+    ending: str  # an `Ending`
+    note: str = ""
+
+
+class DecisionList(msgspec.Struct, frozen=True, kw_only=True):
+    """Decisions, newest first, and where the next page begins."""
+
+    rows: tuple[DecisionLine, ...]
+    next_before: int | None = None
+
+
+class Rung(msgspec.Struct, frozen=True, kw_only=True):
+    """One step of the ladder: a rule that spoke."""
+
+    code: ReasonCode
+    before: int
+    after: int
+    effect: Literal["raised", "lowered", "spoke"]
+    decisive: bool
+    evidence: tuple[Evidence, ...] = ()
+
+
+class Difference(msgspec.Struct, frozen=True, kw_only=True):
+    """Where deciding again came out otherwise."""
+
+    field: str
+    stored: str
+    now: str
+
+
+class DecisionDetail(msgspec.Struct, frozen=True, kw_only=True):
+    """One decision, whole."""
+
+    line: DecisionLine
+    rungs: tuple[Rung, ...]
+    refused: tuple[Refusal, ...]
+    actions: tuple[Any, ...]  # as stored, each with its "type"
+    settled_at: Instant | None
+    served_after_s: float | None  # until the target was in service; None: not yet, or not known
+    replay: Literal["identical", "different", "impossible"]
+    differences: tuple[Difference, ...] = ()
+    replay_note: str = ""  # why it is impossible
+    seen: Any = None  # the exact input
+    catalogue_version: int = 0
+    world: str = ""
