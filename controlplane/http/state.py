@@ -8,6 +8,8 @@ from aiohttp import web
 
 from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
+from controlplane.http.access import Access
+from controlplane.http.shared import Shared
 from controlplane.ports import (
     AuditLog,
     CatalogueStore,
@@ -20,6 +22,7 @@ from controlplane.ports import (
 )
 from controlplane.telemetry.heartbeats import Heartbeats
 from controlplane.telemetry.history import History
+from controlplane.telemetry.metrics import Metrics
 
 
 @dataclass(slots=True)
@@ -65,6 +68,9 @@ class State:
     scenarios: Mapping[str, str] = field(default_factory=dict)  # name -> one line about it
     policies: tuple[str, ...] = ()
     wake: Callable[[], None] = lambda: None  # let the loops look now (after a pause, a pin)
+    access: Access = field(default_factory=Access)  # where it is bound, by which names it is called
+    metrics: Metrics = field(default_factory=Metrics)
+    shared: Shared = field(default_factory=Shared)
 
 
 STATE = web.AppKey("state", State)
