@@ -1,0 +1,47 @@
+"""Bounds, people's orders, and the spread over node classes."""
+
+from controlplane.domain.reasons import ReasonCode as C
+from controlplane.render.sentences.wording import Table, Wording
+
+BOUNDS: Table = {
+    C.BELOW_MINIMUM: Wording(
+        "Below minimum",
+        "[{limit} is the minimum|it is below its minimum]",
+        "Bounds come last on every path: the target is never below the model's minimum.",
+    ),
+    C.ABOVE_MAXIMUM: Wording(
+        "Above maximum",
+        "[{limit} is the maximum|it is above its maximum]",
+        "Bounds come last on every path: the target is never above the model's maximum.",
+    ),
+    C.PINNED: Wording(
+        "Pinned",
+        "[{by} pinned it|it is pinned][ to {limit}]",
+        "A person fixed the target by hand; rules still speak but do not move it.",
+    ),
+    C.PAUSED: Wording(
+        "Paused",
+        "[{by} paused it|it is paused]",
+        "A person paused acting: decisions are made and shown, nothing is done.",
+    ),
+    C.ALLOCATED: Wording(
+        "Spread over classes",
+        "replicas were spread over node classes[: {split}]",
+        "Up: the cheapest class first. Down: the dearest first.",
+    ),
+    C.SPILLED: Wording(
+        "Spilled over",
+        "[{from} is short|a cheaper class is short], so [{to}|the next class] takes over",
+        "The cheaper class has no device left, so the next class that fits takes the replica.",
+    ),
+    C.CAME_BACK: Wording(
+        "Came back",
+        "[{to}|the cheaper class] has devices again",
+        "A replica that had spilled over returns to the cheaper class.",
+    ),
+    C.GIVEN_UP: Wording(
+        "Given up",
+        "[{node_class} gives up {seen}|the dearest class gives up replicas]",
+        "When the target falls, replicas on the dearest class go first.",
+    ),
+}

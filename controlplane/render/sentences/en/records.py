@@ -1,0 +1,37 @@
+"""Catalogue, costs and forecasts."""
+
+from controlplane.domain.reasons import ReasonCode as C
+from controlplane.render.sentences.wording import Table, Wording
+
+RECORDS: Table = {
+    C.CATALOGUE_APPLIED: Wording(
+        "Catalogue applied",
+        "version [{version}|a new version] of the catalogue is in force",
+        "A valid fleet file was read and decides from now on.",
+    ),
+    C.CATALOGUE_REFUSED: Wording(
+        "Catalogue refused",
+        "the new fleet file has [{seen} faults|faults], so the old one stays in force",
+        "A file with faults is never applied, not even in part.",
+    ),
+    C.METERED: Wording(
+        "Metered",
+        "device time was billed[ up to {until}]",
+        "Every device and interval has its rows, and rows plus idle are the bill.",
+    ),
+    C.RECONSTRUCTED: Wording(
+        "Reconstructed",
+        "[{seen} were billed|a gap was billed] afterwards from what was last known",
+        "The daemon was away; the gap is billed from the last known state and marked.",
+    ),
+    C.FORECAST_ABSTAINS: Wording(
+        "Forecast abstains",
+        "the forecast has not earned trust[: its error is {seen} against {limit}]",
+        "A forecast acts only while its backtest beats the plain ones on this very series.",
+    ),
+    C.FORECAST_TRUSTED: Wording(
+        "Forecast trusted",
+        "the forecast expects [{seen}|more load][ within {horizon}]",
+        "Its backtest beats the plain forecasts on this series, so it may raise a floor early.",
+    ),
+}

@@ -1,0 +1,47 @@
+"""Bounds, people's orders, and the spread over node classes."""
+
+from controlplane.domain.reasons import ReasonCode as C
+from controlplane.render.sentences.wording import Table, Wording
+
+BOUNDS: Table = {
+    C.BELOW_MINIMUM: Wording(
+        "低于下限",
+        "[下限为 {limit}|低于下限]",
+        "边界在每条路径上都最后生效：目标绝不低于模型的下限。",
+    ),
+    C.ABOVE_MAXIMUM: Wording(
+        "高于上限",
+        "[上限为 {limit}|高于上限]",
+        "边界在每条路径上都最后生效：目标绝不高于模型的上限。",
+    ),
+    C.PINNED: Wording(
+        "已固定",
+        "[{by} 将其固定|目标已被固定][为 {limit}]",
+        "有人手动固定了目标；规则仍会发言，但不再移动它。",
+    ),
+    C.PAUSED: Wording(
+        "已暂停",
+        "[{by} 将其暂停|已被暂停]",
+        "有人暂停了执行：仍会决策并展示，但什么都不做。",
+    ),
+    C.ALLOCATED: Wording(
+        "分配到节点类",
+        "副本已分配到各节点类[：{split}]",
+        "扩容先用最便宜的节点类，缩容先放弃最贵的。",
+    ),
+    C.SPILLED: Wording(
+        "溢出",
+        "[{from} 紧缺|更便宜的节点类紧缺]，改用[ {to}|下一个节点类]",
+        "更便宜的节点类已无空闲设备，由下一个合适的节点类承接。",
+    ),
+    C.CAME_BACK: Wording(
+        "回归",
+        "[{to}|更便宜的节点类] 又有设备了",
+        "之前溢出的副本回到更便宜的节点类。",
+    ),
+    C.GIVEN_UP: Wording(
+        "放弃",
+        "[{node_class} 放弃 {seen} 个|最贵的节点类放弃副本]",
+        "目标下降时，最贵节点类上的副本先走。",
+    ),
+}

@@ -1,0 +1,37 @@
+"""Catalogue, costs and forecasts."""
+
+from controlplane.domain.reasons import ReasonCode as C
+from controlplane.render.sentences.wording import Table, Wording
+
+RECORDS: Table = {
+    C.CATALOGUE_APPLIED: Wording(
+        "目录已生效",
+        "[目录版本 {version}|新的目录版本] 已生效",
+        "有效的机群文件已读入，从现在起据此决策。",
+    ),
+    C.CATALOGUE_REFUSED: Wording(
+        "目录被拒绝",
+        "新的机群文件有[ {seen} 处|]错误，旧文件继续生效",
+        "有错误的文件绝不生效，部分也不行。",
+    ),
+    C.METERED: Wording(
+        "已计费",
+        "设备时间已计费[至 {until}]",
+        "每台设备、每个区间都有记录；记录加空闲等于账单。",
+    ),
+    C.RECONSTRUCTED: Wording(
+        "已补记",
+        "[{seen} |一段空缺]按最后已知状态补记",
+        "守护进程曾停止；空缺按最后已知状态计费并注明。",
+    ),
+    C.FORECAST_ABSTAINS: Wording(
+        "预测弃权",
+        "预测尚未赢得信任[：误差 {seen}，对照 {limit}]",
+        "只有当回测在此序列上优于朴素方法时，预测才参与决策。",
+    ),
+    C.FORECAST_TRUSTED: Wording(
+        "预测可信",
+        "预测预计[ {horizon} 内|][达到 {seen}|负载上升]",
+        "其回测在此序列上优于朴素预测，可以提前抬高下限。",
+    ),
+}
