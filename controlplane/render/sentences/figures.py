@@ -1,7 +1,7 @@
-"""Evidence as people read it: three significant digits, a unit, and never more precision than meant.
+"""Evidence as people read it: a few significant digits, a unit, no more precision than meant.
 
-The narrow no-break space groups thousands and ties a figure to its unit in every language, as ISO 80000
-asks; so figures need no tables per language.
+Narrow spaces group thousands and tie a figure to its unit in every language, as ISO 80000 asks;
+so figures need no tables per language.
 """
 
 from collections.abc import Iterable

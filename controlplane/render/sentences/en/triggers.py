@@ -52,7 +52,8 @@ TRIGGERS: Table = {
     ),
     C.OFFERED_LOAD_WITHIN: Wording(
         "Offered load",
-        "arrivals ask for [{seen} of its slots|less than its slots][, below the ceiling of {limit}]",
+        "arrivals ask for [{seen} of its slots|less than its slots]"
+        "[, below the ceiling of {limit}]",
         "The slots in service suffice for what arrives, so this signal asks for nothing.",
     ),
     C.TURNED_AWAY: Wording(
