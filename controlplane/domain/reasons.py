@@ -72,6 +72,7 @@ class ReasonCode(StrEnum):
     UNSCHEDULABLE = "Unschedulable"
     PUT_TO_SLEEP = "PutToSleep"
     WOKEN = "Woken"
+    LENT = "Lent"
     # matching and placement
     FITS = "Fits"
     TOO_SMALL = "TooSmall"

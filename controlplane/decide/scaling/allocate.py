@@ -1,0 +1,163 @@
+"""How a target spreads over a model's variants: cheapest first up, dearest first down.
+
+When a class is short the rest spills to the next that fits and comes back later. A class is short
+when a replica has been unschedulable on it for `backoff_s`; it is then left alone for as long
+(behaviour T6). What placement wants moved away is moved by shifting the split: the spare loop
+drains the old replica only when the new one serves.
+"""
+
+from collections.abc import Mapping
+
+from controlplane.decide.scaling.guards import stabilisation_s
+from controlplane.decide.scaling.inputs import Held, ScaleInput, VariantFacts
+from controlplane.domain.decisions import Target
+from controlplane.domain.quantities import ClassName, Instant
+from controlplane.domain.reasons import Evidence, ReasonCode, Refusal
+
+NOTHING = Held()
+UNBOUNDED = 1_000_000
+
+
+def shortages(seen: ScaleInput) -> dict[ClassName, Instant]:
+    """Give the classes to be left alone, and until when."""
+    backoff = seen.policy.scaling.backoff_s
+    short = {name: until for name, until in seen.memory.short.items() if until > seen.at}
+    for name, held in seen.held.items():
+        since = held.unschedulable_since
+        if name not in short and since is not None and seen.at - since >= backoff:
+            short[name] = seen.at + backoff
+    return short
+
+
+def spread(
+    seen: ScaleInput, target: Target
+) -> tuple[dict[ClassName, int], Target, tuple[Refusal, ...]]:
+    """Give the split of a target, the target with what was noted, and the classes refused."""
+    order = _order(seen)
+    short = shortages(seen)
+    split = {f.node_class: seen.memory.split.get(f.node_class, 0) for f in order}
+    if not order:
+        return {}, target, ()
+    split, target = _give_up(seen, split, short, target)
+    caps = {f.node_class: _cap(seen, f, short) for f in order}
+    missing = target.replicas - sum(split.values())
+    refused: tuple[Refusal, ...] = ()
+    if missing < 0:
+        _shrink(order, split, -missing)
+    elif missing > 0:
+        given, refused = _grow(order, split, caps, missing, short)
+        dearer = {name: count for name, count in given.items() if name != order[0].node_class}
+        if refused and dearer:
+            target = target.note(
+                ReasonCode.SPILLED,
+                Evidence("instead_of", refused[0].option),
+                *(Evidence(name, count, None, "replicas") for name, count in dearer.items()),
+            )
+    elif seen.move is None:
+        target = _come_back(seen, order, split, short, target)
+    return {name: count for name, count in split.items() if count}, target, refused
+
+
+def _order(seen: ScaleInput) -> list[VariantFacts]:
+    """Cheapest first; a class placement wants to be left comes last."""
+    away = seen.move[0] if seen.move is not None else None
+    return sorted(seen.variants, key=lambda facts: facts.node_class == away)
+
+
+def _cap(seen: ScaleInput, facts: VariantFacts, short: Mapping[ClassName, Instant]) -> int:
+    name = facts.node_class
+    held = seen.held.get(name, NOTHING).scheduled
+    if name in short:
+        return held
+    if seen.room is None or seen.room.grants is None:
+        return held
+    return held + seen.room.grants.get(name, 0)
+
+
+def _give_up(
+    seen: ScaleInput,
+    split: dict[ClassName, int],
+    short: Mapping[ClassName, Instant],
+    target: Target,
+) -> tuple[dict[ClassName, int], Target]:
+    """Take back what cannot be scheduled, and what placement wants moved, to be placed anew."""
+    for name in short:
+        scheduled = seen.held.get(name, NOTHING).scheduled
+        if split.get(name, 0) > scheduled:
+            cancelled = split[name] - scheduled
+            split[name] = scheduled
+            target = target.note(
+                ReasonCode.CLASS_SHORT,
+                Evidence("node_class", name),
+                Evidence("cancelled", cancelled, None, "replicas"),
+                Evidence("backoff", seen.policy.scaling.backoff_s, None, "s"),
+            )
+    if seen.move is not None and split.get(seen.move[0], 0) and seen.move[1] in split:
+        away, to = seen.move
+        target = target.note(ReasonCode.GIVEN_UP, Evidence("from", away), Evidence("to", to))
+        split[to] += split[away]
+        split[away] = 0
+    return split, target
+
+
+def _shrink(order: list[VariantFacts], split: dict[ClassName, int], surplus: int) -> None:
+    for facts in reversed(order):
+        taken = min(surplus, split[facts.node_class])
+        split[facts.node_class] -= taken
+        surplus -= taken
+
+
+def _grow(
+    order: list[VariantFacts],
+    split: dict[ClassName, int],
+    caps: Mapping[ClassName, int],
+    missing: int,
+    short: Mapping[ClassName, Instant],
+) -> tuple[dict[ClassName, int], tuple[Refusal, ...]]:
+    """Fill the classes in order; give what went where, and which class could not take it all."""
+    given: dict[ClassName, int] = {}
+    refused: list[Refusal] = []
+    for facts in order:
+        name = facts.node_class
+        taken = min(missing, max(0, caps[name] - split[name]))
+        if taken:
+            given[name] = taken
+            split[name] += taken
+            missing -= taken
+        if not missing:
+            return given, tuple(refused)
+        code = ReasonCode.CLASS_SHORT if name in short else ReasonCode.NO_DEVICE_FREE
+        wanted = Evidence("devices", facts.devices, None, "per replica")
+        refused.append(Refusal(name, code, (wanted,)))
+    # The floor holds on every path: what fits nowhere waits, visibly, on the cheapest class.
+    waits_on = next((f for f in order if f.node_class not in short), order[0]).node_class
+    split[waits_on] += missing
+    return given, tuple(refused)
+
+
+def _come_back(
+    seen: ScaleInput,
+    order: list[VariantFacts],
+    split: dict[ClassName, int],
+    short: Mapping[ClassName, Instant],
+    target: Target,
+) -> Target:
+    """Move one replica back to a cheaper class that has room again, when things are calm."""
+    grants = seen.room.grants if seen.room is not None else None
+    if grants is None or seen.at - seen.memory.since < stabilisation_s(seen):
+        return target
+    if any(held.loading for held in seen.held.values()):
+        return target  # one at a time
+    for i, cheap in enumerate(order):
+        if cheap.node_class in short or not grants.get(cheap.node_class):
+            continue
+        for dear in reversed(order[i + 1 :]):
+            if split[dear.node_class] and dear.hourly > cheap.hourly:
+                split[dear.node_class] -= 1
+                split[cheap.node_class] += 1
+                return target.note(
+                    ReasonCode.CAME_BACK,
+                    Evidence("from", dear.node_class),
+                    Evidence("to", cheap.node_class),
+                )
+    return target

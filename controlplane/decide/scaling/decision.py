@@ -1,0 +1,142 @@
+"""One model's decision: triggers wish, guards pull back, bounds clamp last on every path."""
+
+from typing import NamedTuple, TypeAlias
+
+import msgspec
+
+from controlplane.decide.scaling.allocate import shortages, spread
+from controlplane.decide.scaling.falling import fewer_suffice
+from controlplane.decide.scaling.figures import Figures, figures
+from controlplane.decide.scaling.guards import GUARDS, stabilisation_s
+from controlplane.decide.scaling.inputs import ColdStart, ModelMemory, ScaleInput
+from controlplane.decide.scaling.triggers import TRIGGERS
+from controlplane.decide.scaling.window import remember
+from controlplane.domain.actions import SetTarget
+from controlplane.domain.decisions import Choice, Target
+from controlplane.domain.quantities import ClassName
+from controlplane.domain.reasons import Evidence, ReasonCode
+
+Split: TypeAlias = dict[ClassName, int]
+
+KEPT_COLD_S = 60.0
+
+
+class Wished(NamedTuple):
+    """What the rules wish for before anything holds it back."""
+
+    figures: Figures
+    target: Target
+    wish: int | None  # None: the signals do not allow one
+
+
+def wish(seen: ScaleInput) -> Wished:
+    """Let every trigger speak. The wish is the highest raise, else the proposal to fall."""
+    now = figures(seen)
+    target = Target(now.current)
+    raised = False
+    for trigger in TRIGGERS:
+        spoken = trigger(seen, now)
+        if spoken is None:
+            continue
+        wanted = spoken.replicas
+        if wanted is not None and wanted > now.current:
+            raised = True
+            target = target.move(max(wanted, target.replicas), spoken.code, *spoken.evidence)
+        else:
+            target = target.note(spoken.code, *spoken.evidence)
+    if raised:
+        return Wished(now, target, target.replicas)
+    fall = fewer_suffice(seen, now)
+    if fall is None or fall.replicas is None:
+        return Wished(now, target.note(ReasonCode.SIGNALS_UNKNOWN), None)
+    if fall.replicas >= now.current:
+        return Wished(now, target, now.current)
+    return Wished(now, target.move(fall.replicas, fall.code, *fall.evidence), fall.replicas)
+
+
+def decide_scale(seen: ScaleInput) -> Choice:
+    """Decide one model's target and its split. Pure: the same input gives the same choice."""
+    return settle(seen, wish(seen))[0]
+
+
+def settle(seen: ScaleInput, wished: Wished) -> tuple[Choice, ModelMemory]:
+    """Hold the wish back, clamp it, spread it over the variants, and remember."""
+    now, target = wished.figures, wished.target
+    for guard in GUARDS:
+        target = guard(seen, now, target)
+    target = _people(seen, now, target)
+    target = _bounds(seen, target)
+    split, target, refused = spread(seen, target)
+    memory = _remember(seen, wished, target.replicas, split)
+    # A first decision is always put in force, also where it changes nothing.
+    changed = seen.memory.target != target.replicas or dict(seen.memory.split) != split
+    action = SetTarget(model=seen.model, replicas=target.replicas, split=split)
+    choice = Choice(
+        subject=seen.model,
+        current=now.current,
+        target=target.replicas,
+        trail=target.trail,
+        refused=refused,
+        actions=(action,) if changed else (),
+        seen=seen,
+    )
+    return choice, memory
+
+
+def _people(seen: ScaleInput, now: Figures, target: Target) -> Target:
+    """What a person pinned or paused stands above every rule, but within the bounds."""
+    override = seen.override
+    if override is None:
+        return target
+    by = Evidence("by", override.by)
+    if override.pinned is not None:
+        return target.move(override.pinned, ReasonCode.PINNED, by)
+    if override.paused:
+        return target.move(now.current, ReasonCode.PAUSED, by)
+    return target
+
+
+def _bounds(seen: ScaleInput, target: Target) -> Target:
+    """Clamp last, on every path, also on hold and without data (law 12)."""
+    bounds = seen.policy.scaling
+    if target.replicas < bounds.min:
+        evidence = Evidence("wanted", target.replicas, bounds.min, "replicas")
+        return target.move(bounds.min, ReasonCode.BELOW_MINIMUM, evidence)
+    if target.replicas > bounds.max:
+        evidence = Evidence("wanted", target.replicas, bounds.max, "replicas")
+        return target.move(bounds.max, ReasonCode.ABOVE_MAXIMUM, evidence)
+    return target
+
+
+def _remember(
+    seen: ScaleInput, wished: Wished, target: int, split: dict[ClassName, int]
+) -> ModelMemory:
+    old, at = seen.memory, seen.at
+    bounds = seen.policy.scaling
+    changed = old.target is not None and old.target != target
+    moved = changed or old.target is None or dict(old.split) != split
+    stepping = old.step_began is not None and at - old.step_began < bounds.step_period_s
+    ready = sum(h.serving + h.promotable + h.loading for h in seen.held.values())
+    base = max(old.target or 0, ready)
+    cold = tuple(start for start in old.cold if at - start.at < KEPT_COLD_S)
+    if target > base:
+        cold = (*cold, ColdStart(at, target - base))
+    known_wish = None if wished.wish is None else min(max(wished.wish, bounds.min), bounds.max)
+    wanted = max(known_wish or 0, target)
+    waiting = wanted > target and wished.wish is not None
+    return msgspec.structs.replace(
+        old,
+        target=target,
+        split=split,
+        since=at if moved else old.since,
+        changed_at=at if changed else old.changed_at,
+        step_began=(old.step_began if stepping else at) if changed else old.step_began,
+        before_change=(old.before_change if stepping else old.target or 0)
+        if changed
+        else old.before_change,
+        wishes=remember(old.wishes, at, known_wish, stabilisation_s(seen)),
+        cold=cold,
+        short=shortages(seen),
+        waiting_since=(old.waiting_since or at) if waiting else None,
+        wanted=wanted,
+    )

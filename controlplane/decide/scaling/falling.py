@@ -1,0 +1,88 @@
+"""The proposal to fall: the fewest replicas that would still keep every promise.
+
+Queue depth cannot drive it, for it is 0 whenever capacity suffices. The survivors are computed: by
+the closed forms they must stay under the offered-load ceiling, the objectives and the watermark.
+"""
+
+from math import ceil
+
+from controlplane.decide.scaling.figures import Figures
+from controlplane.decide.scaling.inputs import ScaleInput
+from controlplane.decide.scaling.triggers import Wish
+from controlplane.domain.load import ClassLoad
+from controlplane.domain.priorities import PRIORITIES
+from controlplane.domain.reasons import Evidence, ReasonCode
+from controlplane.domain.samples import number
+from controlplane.queueing.priority import wait_tail_above
+
+
+def fewer_suffice(seen: ScaleInput, now: Figures) -> Wish | None:
+    """Propose the fewest replicas that hold; None where a signal it needs is unknown.
+
+    The load must be known whole (law 1): arrivals, queue, and the refused.
+    """
+    if not seen.load.covered or now.work is None or now.queue is None:
+        return None
+    policy = seen.policy.scaling
+    if policy.utilisation_floor is not None:
+        return _below_floor(now, policy.utilisation_floor)
+    if policy.depth_alone_falls and policy.depth_target is not None:
+        return _by_depth(now, policy.depth_target)
+    survivors = _survivors(seen, now)
+    per_slot = now.work / (survivors * now.slots) if survivors else 0.0
+    return Wish(
+        survivors,
+        ReasonCode.FEWER_SUFFICE,
+        (
+            Evidence("offered_load", per_slot, policy.offered_ceiling, ""),
+            Evidence("work", now.work, None, "slots"),
+        ),
+    )
+
+
+def _survivors(seen: ScaleInput, now: Figures) -> int:
+    policy = seen.policy.scaling
+    work = now.work or 0.0
+    ceiling = policy.offered_ceiling or policy.burst_ceiling
+    replicas = now.replicas_for(work, ceiling)
+    if policy.drain_limit_s is not None and now.queue:
+        drain = now.queue * now.service_s / policy.drain_limit_s
+        replicas = max(replicas, now.replicas_for(work + drain, 1.0))
+    if policy.watermark is not None and now.memory is not None and now.memory > 0:
+        replicas = max(replicas, ceil(now.serving * now.memory / policy.watermark - 1e-9))
+    while replicas < now.current and _would_break(seen, now, replicas):
+        replicas += 1
+    return replicas
+
+
+def _would_break(seen: ScaleInput, now: Figures, replicas: int) -> bool:
+    """Say whether a class's predicted P99 wait on so many replicas breaks its objective."""
+    slots = max(1, round(replicas * now.slots))
+    above = 0.0  # arrivals of this class and of those before it
+    for priority in PRIORITIES:
+        arrivals = number(seen.load.classes.get(priority, ClassLoad()).arrivals) or 0.0
+        above += arrivals
+        objective = seen.policy.objectives.get(priority)
+        if objective is None or arrivals == 0:
+            continue
+        late = wait_tail_above(
+            objective.wait_p99_s, slots, above, now.arrivals or above, now.service_s
+        )
+        if late > 0.01:
+            return True
+    return False
+
+
+def _below_floor(now: Figures, floor: float) -> Wish | None:
+    if now.utilisation is None:
+        return None
+    evidence = (Evidence("utilisation", now.utilisation, floor, ""),)
+    fewer = now.current - 1 if now.utilisation < floor else now.current
+    return Wish(fewer, ReasonCode.UTILISATION_LOW, evidence)
+
+
+def _by_depth(now: Figures, target: float) -> Wish | None:
+    if now.depth is None:
+        return None
+    evidence = (Evidence("depth", now.depth, target, ""),)
+    return Wish(ceil(now.depth / target), ReasonCode.DEPTH_WITHIN, evidence)

@@ -1,0 +1,54 @@
+"""Spare's cycle: every model's lanes, in the order in which they may take free devices."""
+
+import msgspec
+
+from controlplane.decide.scaling.arbitrate import Free
+from controlplane.decide.scaling.variants import VariantTable
+from controlplane.decide.spare.inputs import SpareInput, SpareMemory, SpareSeen
+from controlplane.decide.spare.lanes import decide_spare
+from controlplane.domain.actions import SetReplicas
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.decisions import Choice
+from controlplane.domain.fleet import free_devices, replicas_by_model
+from controlplane.domain.overrides import paused
+from controlplane.domain.replicas import Replica
+from controlplane.domain.samples import NoData
+
+
+def cycle(
+    seen: SpareSeen, catalogue: Catalogue, table: VariantTable, memory: SpareMemory
+) -> tuple[tuple[Choice, ...], SpareMemory]:
+    """Decide for every model that has a target in force; only those with something to do speak."""
+    by_model = replicas_by_model(seen.view.replicas)
+    nodes = () if isinstance(seen.view.nodes, NoData) else seen.view.nodes
+    free = Free(nodes, free_devices(nodes, seen.view.replicas, table.devices))
+    choices = []
+    for name in sorted(seen.plan, key=lambda m: (seen.plan[m].importance, m)):
+        model = catalogue.models.get(name)
+        if model is None or paused(dict(seen.overrides), name) is not None:
+            continue
+        variants = table.facts[name]
+        choice = decide_spare(
+            SpareInput(
+                at=seen.at,
+                model=name,
+                policy=model.policy.spare,
+                standing=seen.plan[name],
+                variants=variants,
+                replicas=by_model.get(name, ()),
+                room={f.node_class: free.fitting(f.node_class, f.devices) for f in variants},
+            )
+        )
+        if choice.actions:
+            _take(free, choice, table, by_model.get(name, ()))
+            choices.append(choice)
+    return tuple(choices), msgspec.structs.replace(memory, cycles=memory.cycles + 1)
+
+
+def _take(free: Free, choice: Choice, table: VariantTable, replicas: tuple[Replica, ...]) -> None:
+    """Let the next models see what this one is about to take."""
+    for action in choice.actions:
+        if isinstance(action, SetReplicas) and not action.victims:
+            devices = table.devices.get((action.model, action.node_class), 1)
+            grown = action.count - sum(1 for r in replicas if r.node_class == action.node_class)
+            free.take(action.node_class, devices, max(0, grown))

@@ -1,0 +1,52 @@
+"""One model's spare cycle: an ordered tuple of rules over a draft. No plan is ever stored.
+
+Each cycle looks at what is and derives the rest, so a cycle may be cut after any action and the
+next one goes on from there.
+"""
+
+from collections.abc import Callable
+from typing import TypeAlias
+
+from controlplane.decide.spare.draft import Draft
+from controlplane.decide.spare.drain import finish_drains, start_drains
+from controlplane.decide.spare.inputs import SpareInput
+from controlplane.decide.spare.promote import (
+    label_warm,
+    lend,
+    promote,
+    put_to_sleep,
+    start_warm_ups,
+)
+from controlplane.decide.spare.refill import replace_slow, resize, rotate
+from controlplane.domain.decisions import Choice
+
+Rule: TypeAlias = Callable[[Draft], None]
+
+RULES: tuple[Rule, ...] = (
+    start_warm_ups,
+    promote,  # capacity first
+    start_drains,  # only what is more than the target
+    label_warm,
+    finish_drains,
+    replace_slow,
+    rotate,
+    resize,
+    lend,
+    put_to_sleep,
+)
+
+
+def decide_spare(seen: SpareInput) -> Choice:
+    """Decide what happens to one model's replicas. Pure: the same input gives the same choice."""
+    draft = Draft(seen)
+    for rule in RULES:
+        rule(draft)
+    return Choice(
+        subject=seen.model,
+        current=sum(1 for r in seen.replicas if r.serving),
+        target=seen.standing.replicas,
+        trail=draft.figure.trail,
+        refused=tuple(draft.refused),
+        actions=tuple(draft.actions),
+        seen=seen,
+    )

@@ -1,0 +1,82 @@
+"""Into service: warm-up batches, promotion, and what is awake or asleep.
+
+A replica may be promoted only after its health adapter says ready AND its warm-up batch succeeded
+(law 7). Promotion is cheap and reversible, so nothing limits it but what is warm.
+"""
+
+from controlplane.decide.spare.draft import Draft
+from controlplane.domain.actions import Lend, Sleep, Wake, WarmUp
+from controlplane.domain.reasons import Evidence, ReasonCode, Refusal
+from controlplane.domain.replicas import Lane, Replica
+
+
+def start_warm_ups(draft: Draft) -> None:
+    """Send every healthy, loading replica its batch, once."""
+    for replica in draft.loading:
+        if replica.healthy and not replica.warming_up:
+            requests = draft.seen.policy.warmup_requests
+            draft.actions.append(WarmUp(replica=replica.name, requests=requests))
+            draft.say(ReasonCode.WARM_UP_STARTED, "replica", replica.name)
+
+
+def promote(draft: Draft) -> None:
+    """Fill what each class lacks, then what the target lacks in all."""
+    for name in draft.classes:
+        candidates = [r for r in _ready(draft) if r.node_class == name]
+        for replica in candidates[: max(0, draft.deficit(name))]:
+            _into_service(draft, replica)
+    for replica in _ready(draft):
+        if len(draft.serving) >= draft.seen.standing.replicas:
+            break
+        _into_service(draft, replica)
+    missing = draft.seen.standing.replicas - len(draft.serving)
+    if missing > 0:
+        loading = Evidence("loading", len(draft.loading), missing, "replicas")
+        draft.refused.append(Refusal("promote", ReasonCode.NONE_WARM, (loading,)))
+
+
+def label_warm(draft: Draft) -> None:
+    """Label what is warmed up and not needed in service yet."""
+    for replica in list(draft.warm):
+        if replica.lane is Lane.LOADING:
+            draft.flip(replica, Lane.WARM)
+            draft.say(ReasonCode.BECAME_WARM, "replica", replica.name)
+
+
+def lend(draft: Draft) -> None:
+    """Give low a part of a lending spare's slots, and take back what is lent no more."""
+    policy = draft.seen.policy
+    slots = {facts.node_class: facts.slots for facts in draft.seen.variants}
+    for replica in draft.warm:
+        if replica.lane is not Lane.WARM:
+            continue  # labelled this cycle; lends from the next
+        lends = policy.kind == "lending"
+        share = int(policy.lend_share * slots.get(replica.node_class, 0)) if lends else 0
+        if replica.lent_slots != share:
+            draft.actions.append(Lend(replica=replica.name, slots=share))
+            draft.say(ReasonCode.LENT, "slots", share)
+
+
+def put_to_sleep(draft: Draft) -> None:
+    """Let sleeping spares sleep."""
+    if draft.seen.policy.kind != "sleeping":
+        return
+    for replica in draft.warm:
+        if replica.lane is Lane.WARM and not replica.sleeping:
+            draft.actions.append(Sleep(replica=replica.name))
+            draft.say(ReasonCode.PUT_TO_SLEEP, "replica", replica.name)
+
+
+def _ready(draft: Draft) -> list[Replica]:
+    """Give what may be promoted: awake ones first, then the oldest."""
+    return sorted(draft.warm, key=lambda r: (r.sleeping, r.created_at, r.name))
+
+
+def _into_service(draft: Draft, replica: Replica) -> None:
+    if replica.sleeping:  # awake by the next cycle, promoted then
+        draft.actions.append(Wake(replica=replica.name))
+        draft.warm.remove(replica)
+        draft.say(ReasonCode.WOKEN, "replica", replica.name)
+        return
+    draft.flip(replica, Lane.SERVING)
+    draft.say(ReasonCode.PROMOTED, "replica", replica.name)
