@@ -26,7 +26,7 @@ class Chosen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def choose(instance: Instance, plan: Plan | None = None) -> Chosen:
-    """Pack, carry out the plan if there is one, and take the better; a tie goes to the plain one."""
+    """Pack, carry out the plan if there is one, take the better; a tie goes to the plain one."""
     plain = pack(instance)
     bound = bound_unplaced_mib(instance)
     if plan is None:
