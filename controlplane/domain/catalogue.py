@@ -1,5 +1,6 @@
 """The catalogue: which node classes there are, which models, and what each model may run on."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -23,6 +24,18 @@ from controlplane.domain.quantities import (
 )
 from controlplane.domain.versions import is_version
 
+_NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+
+
+def is_name(written: str) -> bool:
+    """Say whether a name can be a Kubernetes label's value; models and classes become labels."""
+    return _NAME.fullmatch(written) is not None
+
+
+ModelKey = Annotated[ModelName, Predicate(is_name)]
+ClassKey = Annotated[ClassName, Predicate(is_name)]
+ZoneKey = Annotated[Zone, Predicate(is_name)]
+TeamKey = Annotated[Team, Predicate(is_name)]
 VersionText = Annotated[str, Predicate(is_version)]
 Text = Annotated[str, Len(1, 253)]
 RuntimeKind = Literal["cuda", "cann", "rocm", "neuron", "other"]
@@ -66,8 +79,8 @@ class Pool:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
-    node_class: ClassName
-    zone: Zone
+    node_class: ClassKey
+    zone: ZoneKey
     nodes: Count
     devices_per_node: PositiveCount
 
@@ -141,15 +154,17 @@ class Model:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
-    team: Team
+    team: TeamKey
     kind: Literal["chat", "image", "speech", "vision", "embedding", "other"] = "other"
     importance: Importance = 5
     """1 is served first when several models want the last device."""
     need: Need
     tensor_parallel: Annotated[tuple[PositiveCount, ...], Len(1)] = (1,)
     """Allowed numbers of devices for one replica."""
-    variants: Mapping[ClassName, Variant]
+    variants: Annotated[Mapping[ClassKey, Variant], Len(1)]
     """Where it may run; a class not named here is not considered."""
+    profile: str | None = None
+    """Named policy set this model starts from; without one, the fleet's."""
     policy: ModelPolicy = field(default_factory=ModelPolicy)
     budget_per_day: Price | None = None
 
@@ -160,7 +175,7 @@ class Pair:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
-    model: ModelName
+    model: ModelKey
     runtime: Runtime
     verdict: Literal["tested", "denied"]
     reason: str = ""
@@ -174,9 +189,9 @@ class Catalogue:
 
     currency: Annotated[str, Len(3, 3)] = "USD"
     """ISO 4217 code of every price."""
-    node_classes: Mapping[ClassName, NodeClass]
+    node_classes: Annotated[Mapping[ClassKey, NodeClass], Len(1)]
     pools: tuple[Pool, ...] = ()
-    models: Mapping[ModelName, Model]
+    models: Annotated[Mapping[ModelKey, Model], Len(1)]
     pairs: tuple[Pair, ...] = ()
     profile: str | None = None
     """Named policy set every model starts from: controlplane, saving, service, seed-000 …"""

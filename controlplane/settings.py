@@ -1,1 +1,0 @@
-"""Reads and validates what people set."""

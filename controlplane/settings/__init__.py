@@ -1,0 +1,25 @@
+"""Reads and validates what people set: fleet files, scenarios, options. Only here is pydantic."""
+
+from controlplane.domain.faults import Fault, FaultsError
+from controlplane.settings.fleet import Checked, checked, load_catalogue, parse_catalogue
+from controlplane.settings.profiles import NAMES as PROFILES
+from controlplane.settings.profiles import Profile, merge, profile
+from controlplane.settings.reading import read
+from controlplane.settings.texts import written_text
+from controlplane.settings.watch import FileWatch
+
+__all__ = [
+    "PROFILES",
+    "Checked",
+    "Fault",
+    "FaultsError",
+    "FileWatch",
+    "Profile",
+    "checked",
+    "load_catalogue",
+    "merge",
+    "parse_catalogue",
+    "profile",
+    "read",
+    "written_text",
+]

@@ -1,0 +1,96 @@
+"""What is accepted, but probably not what was meant. Each caution names field, value and why."""
+
+from collections.abc import Callable, Iterator
+from typing import TypeAlias
+
+from controlplane.domain.catalogue import Catalogue, Model, NodeClass, Variant
+from controlplane.domain.versions import RuntimeVersion
+from controlplane.settings.coherence import Broken
+
+SETTLING_S = 30.0  # after it has loaded, a replica needs a moment before its effect is seen
+
+Caution: TypeAlias = Callable[[Catalogue], Iterator[Broken]]
+
+
+def holds_too_short(catalogue: Catalogue) -> Iterator[Broken]:
+    """A window shorter than what a new replica needs makes the fleet flap (T10)."""
+    for name, model in catalogue.models.items():
+        scaling = model.policy.scaling
+        if scaling.stabilisation_s is None:
+            continue
+        held = max(scaling.stabilisation_s, scaling.cooldown_s)
+        load_s = max(variant.load_s for variant in model.variants.values())
+        if held < load_s + SETTLING_S:
+            rule = (
+                f"is shorter than the measured load time of {load_s:g} s + {SETTLING_S:g} s: "
+                "replicas may be given up before they helped"
+            )
+            path = ("models", name, "policy", "scaling", "stabilisation_s")
+            yield Broken(path, rule, f"{held:g}")
+
+
+def never_fits(catalogue: Catalogue) -> Iterator[Broken]:
+    """A variant that no node of its class can ever run."""
+    for name, model in catalogue.models.items():
+        for class_name, variant in model.variants.items():
+            node_class = catalogue.node_classes[class_name]
+            why = _why_never(model, variant, node_class)
+            if why:
+                yield Broken(("models", name, "variants", class_name), why, class_name)
+
+
+def _why_never(model: Model, variant: Variant, node_class: NodeClass) -> str:
+    most = max(model.tensor_parallel)
+    room = most * node_class.vram_gib * node_class.usable
+    if model.need.gib > room:
+        return (
+            f"can never run here: needs {model.need.gib:g} GiB, "
+            f"{most} x {node_class.vram_gib:g} GiB x {node_class.usable:g} hold {room:g}"
+        )
+    built, supported = variant.runtime, node_class.runtime
+    if built.kind != supported.kind:
+        return f"can never run here: built for {built.kind}, the class runs {supported.kind}"
+    if RuntimeVersion(built.version) > RuntimeVersion(supported.version):
+        return (
+            f"can never run here: built for {built.kind} {built.version}, "
+            f"the class supports up to {supported.version}"
+        )
+    return ""
+
+
+def reserve_takes_all(catalogue: Catalogue) -> Iterator[Broken]:
+    """Where every slot is kept from low, low lives on minimum service alone."""
+    for name, model in catalogue.models.items():
+        reserve = model.policy.admission.reserve
+        class_name, variant = min(model.variants.items(), key=lambda item: item[1].slots)
+        if model.policy.admission.limits == "scaled" and reserve >= variant.slots:
+            rule = (
+                f"keeps all {variant.slots} slots of a replica on {class_name} from low, "
+                "which then gets minimum service only"
+            )
+            yield Broken(("models", name, "policy", "admission", "reserve"), rule, str(reserve))
+
+
+def promises_out_of_reach(catalogue: Catalogue) -> Iterator[Broken]:
+    """A latency below the service time cannot be kept by any number of replicas."""
+    for name, model in catalogue.models.items():
+        class_name, variant = min(model.variants.items(), key=lambda item: item[1].service_s)
+        for priority, objective in model.policy.objectives.items():
+            latency = objective.latency_p99_s
+            if latency is not None and latency < variant.service_s:
+                rule = f"is below the mean service time on {class_name}, {variant.service_s:g} s"
+                path = ("models", name, "policy", "objectives", priority.value, "latency_p99_s")
+                yield Broken(path, f"{rule}: no number of replicas can keep it", f"{latency:g}")
+
+
+CAUTIONS: tuple[Caution, ...] = (
+    holds_too_short,
+    never_fits,
+    reserve_takes_all,
+    promises_out_of_reach,
+)
+
+
+def cautions(catalogue: Catalogue) -> list[Broken]:
+    """Give everything about a coherent catalogue that deserves a second look."""
+    return [broken for caution in CAUTIONS for broken in caution(catalogue)]
