@@ -48,7 +48,9 @@ class Runtime:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     kind: RuntimeKind
+    """Which family of runtimes: cuda on NVIDIA, cann on Ascend, rocm on AMD …"""
     version: VersionText
+    """The version, in quotes: "12.8", "8.5.0", "8.3.RC2" (RC2 comes before the final 8.3)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,9 +82,13 @@ class Pool:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     node_class: ClassKey
+    """The class of every node here."""
     zone: ZoneKey
+    """Where they stand; a zone may fail as a whole."""
     nodes: Count
+    """How many nodes there are."""
     devices_per_node: PositiveCount
+    """How many devices each node has; a replica never spans nodes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,13 +98,17 @@ class KvCache:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     layers: PositiveCount
+    """Layers of the model."""
     kv_heads: PositiveCount
+    """Key-value heads of a layer (fewer than attention heads under grouped-query attention)."""
     head_dim: PositiveCount
+    """Size of one head."""
     context_tokens: PositiveCount
     """Tokens of one sequence that are planned for."""
     sequences: PositiveCount
     """Sequences held at once."""
     bytes_per_value: PositiveCount = 2
+    """2 for 16-bit values, 1 for an 8-bit KV cache."""
 
     @property
     def gib(self) -> float:
@@ -116,7 +126,9 @@ class Need:
     vram_gib: Gib | None = None
     """Declared figure; stands for everything when given."""
     weights_gib: Gib | None = None
+    """Size of the weights, as loaded."""
     kv: KvCache | None = None
+    """What the KV cache needs; leave it out for models without one."""
     overhead_gib: Annotated[float, Ge(0)] = 0.0
     """Activations, graphs, the runtime itself."""
 
@@ -135,7 +147,9 @@ class Variant:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     image: Text
+    """The container image, with its tag."""
     image_gib: Gib = 10.0
+    """Size of the image; pulling it is what a cold node waits for."""
     runtime: Runtime
     """The runtime and the version the image was built for."""
     slots: PositiveCount
@@ -155,10 +169,13 @@ class Model:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     team: TeamKey
+    """Who pays for it."""
     kind: Literal["chat", "image", "speech", "vision", "embedding", "other"] = "other"
+    """What it does; shown to people."""
     importance: Importance = 5
     """1 is served first when several models want the last device."""
     need: Need
+    """The memory one replica needs."""
     tensor_parallel: Annotated[tuple[PositiveCount, ...], Len(1)] = (1,)
     """Allowed numbers of devices for one replica."""
     variants: Annotated[Mapping[ClassKey, Variant], Len(1)]
@@ -166,7 +183,10 @@ class Model:
     profile: str | None = None
     """Named policy set this model starts from; without one, the fleet's."""
     policy: ModelPolicy = field(default_factory=ModelPolicy)
+    """How it is scaled, kept ready and admitted: what is written here goes over the profile's,
+    field by field."""
     budget_per_day: Price | None = None
+    """What the team wants to spend on it a day; shown against the costs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,25 +196,34 @@ class Pair:
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     model: ModelKey
+    """The model this is about."""
     runtime: Runtime
+    """The runtime its image was built for, exactly this version."""
     verdict: Literal["tested", "denied"]
+    """tested: shown as a plus · denied: never placed."""
     reason: str = ""
+    """Why; shown to people beside the verdict."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Catalogue:
-    """The fleet file, whole. `settings.load` makes one and refuses what does not hold together."""
+    """The fleet file, whole. `settings` reads one and refuses what does not hold together."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
     currency: Annotated[str, Len(3, 3)] = "USD"
     """ISO 4217 code of every price."""
     node_classes: Annotated[Mapping[ClassKey, NodeClass], Len(1)]
+    """The kinds of accelerator, by name."""
     pools: tuple[Pool, ...] = ()
+    """Which nodes there are. The embedded cluster is built from these."""
     models: Annotated[Mapping[ModelKey, Model], Len(1)]
+    """The models, by name."""
     pairs: tuple[Pair, ...] = ()
+    """Exact pairs of model and runtime that were tested, or must not be used."""
     profile: str | None = None
     """Named policy set every model starts from: controlplane, saving, service, seed-000 …"""
     cross_zone_per_gib: Price = Decimal("0.01")
     """Price of one GiB that crosses zones."""
     egress_gib_per_request: Annotated[float, Ge(0)] = 0.0
+    """Data a request moves, prompt and answer; what crosses zones is paid for."""

@@ -174,5 +174,8 @@ class ModelPolicy:
     objectives: Mapping[Priority, Objective] = field(default_factory=dict)
     """What each priority class promises; a class without an entry promises nothing."""
     scaling: ScalingPolicy = ScalingPolicy()
+    """When the number of replicas in service moves."""
     spare: SparePolicy = SparePolicy()
+    """What is kept ready on top of them."""
     admission: AdmissionPolicy = AdmissionPolicy()
+    """Who gets the next free slot."""

@@ -2,6 +2,7 @@
 
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.settings.fleet import Checked, checked, load_catalogue, parse_catalogue
+from controlplane.settings.options import ServeOptions, data_folder, serve_options
 from controlplane.settings.profiles import NAMES as PROFILES
 from controlplane.settings.profiles import Profile, merge, profile
 from controlplane.settings.reading import read
@@ -15,11 +16,14 @@ __all__ = [
     "FaultsError",
     "FileWatch",
     "Profile",
+    "ServeOptions",
     "checked",
+    "data_folder",
     "load_catalogue",
     "merge",
     "parse_catalogue",
     "profile",
     "read",
+    "serve_options",
     "written_text",
 ]

@@ -1,0 +1,97 @@
+"""The daemon's options: from the command line, else from the environment, else the default.
+
+`--port 9000` and CONTROLPLANE_PORT=9000 are the same; the command line wins.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Literal
+
+from annotated_types import Gt, Interval, Len
+from pydantic import ValidationError
+
+from controlplane.domain.faults import Fault, FaultsError
+from controlplane.domain.policies import STRICT
+from controlplane.settings.reading import adapter
+from controlplane.settings.rules import rule_of
+
+PREFIX = "CONTROLPLANE_"
+_OTHERS = ("DEBUG", "URL", "TOKEN")  # variables the commands read that are no option of the daemon
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServeOptions:
+    """How the daemon runs. What it decides stands in the fleet file, not here."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    config: Path | None = None
+    """The fleet file; without one, the example fleet that ships with the product."""
+    host: Annotated[str, Len(1)] = "127.0.0.1"
+    """Address to listen on; any but loopback requires tokens."""
+    port: Annotated[int, Interval(ge=0, le=65535)] = 8080
+    """Port to listen on; 0 takes any free one."""
+    speed: Annotated[float, Gt(0)] = 1.0
+    """How fast the embedded world's time runs: 60 lets a minute pass in a second."""
+    data: Path
+    """Folder of the store: decisions, costs, what people set."""
+    mode: Literal["act", "advise"] | None = None
+    """advise: decide and show, write nothing. Default: act on the embedded cluster, advise on a
+    real one."""
+    seed: int = 1
+    """Seed of the embedded world: the same seed brings the same requests."""
+    log: Literal["debug", "info", "warning", "error"] = "info"
+    """The least urgent events that are logged."""
+
+
+def serve_options(given: Mapping[str, object], environment: Mapping[str, str]) -> ServeOptions:
+    """Put the options together; raise `FaultsError` naming the option or variable at fault.
+
+    `given` is what the command line said, None or absent where it said nothing.
+    """
+    names = [option.name for option in fields(ServeOptions)]
+    said: dict[str, str] = {"data": str(data_folder(environment))}
+    sources: dict[str, str] = {}
+    for name in names:
+        variable = PREFIX + name.upper()
+        if given.get(name) is not None:
+            said[name], sources[name] = str(given[name]), f"--{name}"
+        elif environment.get(variable):
+            said[name], sources[name] = environment[variable], variable
+    try:
+        options: ServeOptions = adapter(ServeOptions).validate_strings(said)
+    except ValidationError as error:
+        raise FaultsError(_fault(found, said, sources) for found in error.errors()) from error
+    return options
+
+
+def data_folder(environment: Mapping[str, str]) -> Path:
+    """Say where the store lies: as told, else systemd's folder, else the user's state folder."""
+    told = environment.get(f"{PREFIX}DATA") or environment.get("STATE_DIRECTORY", "").split(":")[0]
+    if told:
+        return Path(told).expanduser()
+    state = environment.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "controlplane"
+
+
+def unknown_variables(environment: Mapping[str, str]) -> tuple[str, ...]:
+    """Say which CONTROLPLANE_ variables nobody reads, and what may have been meant."""
+    known = [PREFIX + option.name.upper() for option in fields(ServeOptions)]
+    known += [PREFIX + other for other in _OTHERS]
+    return tuple(
+        f"{name}: is not known; {_hint(name, known)}"
+        for name in sorted(environment)
+        if name.startswith(PREFIX) and name not in known
+    )
+
+
+def _hint(name: str, known: list[str]) -> str:
+    close = get_close_matches(name, known, n=1, cutoff=0.6)
+    return f"did you mean {close[0]}?" if close else f"there are {', '.join(known)}"
+
+
+def _fault(error: Any, said: Mapping[str, str], sources: Mapping[str, str]) -> Fault:
+    name = str(error["loc"][0])
+    return Fault(sources[name], None, "", said[name], rule_of(error, said[name]))
