@@ -1,0 +1,287 @@
+"""Who gets the next free slot of a model, who waits, who is refused: one mutable state machine.
+
+Deterministic: time comes in with each call, requests are opaque handles of the caller. The gateway
+and the simulated front door use this very class. It is mutable, alone in `decide`, because it is
+asked for every request: what happens when nobody waits is a handful of attribute operations.
+
+The caller keeps three promises: every admitted request ends in exactly one `release`, or its ticket
+in one `leave`; every ticket a call hands out is started; and `poll` is called at `next_due`, for
+some turns come by time alone. A request of several slots gathers them: nobody passes it.
+"""
+
+from collections.abc import Sequence
+from math import ceil, inf
+from typing import Generic
+
+from controlplane.decide.admission.limits import Limits
+from controlplane.decide.admission.queues import Queues
+from controlplane.decide.admission.verdicts import (
+    ADMITTED,
+    ADMITTED_LENT,
+    Pool,
+    Request,
+    Ticket,
+    Verdict,
+)
+from controlplane.domain.policies import AdmissionPolicy
+from controlplane.domain.priorities import PRIORITIES, Priority
+from controlplane.domain.quantities import Instant
+from controlplane.domain.reasons import ReasonCode
+
+LOW = Priority.LOW.rank
+NO_ENDPOINTS_RETRY_S = 15  # a warm replica serves within this
+PROMPT_TOO_LONG = Verdict(ReasonCode.PROMPT_TOO_LONG, status=400)
+TOO_HEAVY = Verdict(ReasonCode.TOO_HEAVY, status=400)
+_SHUT: list[float] = [inf for _ in PRIORITIES]
+
+
+class Admission(Generic[Request]):
+    """The slots and queues of one model."""
+
+    __slots__ = (
+        "_heaviest",
+        "_keep",
+        "_limits",
+        "_lines",
+        "_queues",
+        "_reserve",
+        "_service_s",
+        "_shares",
+        "free",
+        "held",
+        "in_flight",
+        "lent",
+        "lent_free",
+        "slots",
+    )
+
+    def __init__(self, policy: AdmissionPolicy) -> None:
+        """Start with no slots: requests queue until `capacity` brings some."""
+        self._limits = Limits.of(policy)
+        self._queues: Queues[Request] = Queues(self._limits)
+        self._lines = self._queues.lines
+        self._service_s = 1.0
+        self._shares = [0.0 for _ in PRIORITIES]
+        self._heaviest = inf  # slots of one replica
+        self._reserve = 0
+        self.slots = 0  # K: ready replicas x slots
+        self.free = 0  # below 0 while more runs than K, after K fell
+        self.lent = 0
+        self.lent_free = 0
+        self.in_flight = [0 for _ in PRIORITIES]  # slots each class holds, lent ones included
+        self.held = False
+        self._keep: list[float] = _SHUT
+        self._look_ahead()
+
+    @property
+    def waiting(self) -> int:
+        """How many wait, of all classes."""
+        return self._queues.waiting
+
+    @property
+    def queued(self) -> Sequence[int]:
+        """How many wait of each class, by rank."""
+        return self._queues.queued
+
+    # ------------------------------------------------------------------ requests
+    def offer(
+        self,
+        now: Instant,
+        request: Request,
+        rank: int,
+        weight: int = 1,
+        size: int = 0,
+        prompt_tokens: int = 0,
+    ) -> Verdict | Ticket[Request]:
+        """Admit a request, refuse it, or give it a ticket that a later call hands out."""
+        if (
+            weight == 1
+            and self.free > self._keep[rank]
+            and not self._lines[rank]
+            and prompt_tokens <= self._limits.prompt
+        ):
+            self.free -= 1
+            self.in_flight[rank] += 1
+            return ADMITTED
+        if prompt_tokens > self._limits.prompt:
+            return PROMPT_TOO_LONG
+        if weight > self._heaviest:
+            return TOO_HEAVY
+        return self._queue_up(now, Ticket(request, now, rank, weight, size))
+
+    def release(
+        self, now: Instant, rank: int, weight: int = 1, pool: Pool = Pool.SERVING
+    ) -> Sequence[Ticket[Request]]:
+        """Take back the slots of a request that ended; give those who got them."""
+        if pool is Pool.SERVING:
+            self.free += weight
+            self.in_flight[rank] -= weight
+        else:
+            self._count(rank, -weight, pool)
+        return self.poll(now) if self._queues.waiting else ()
+
+    def leave(self, now: Instant, ticket: Ticket[Request]) -> Sequence[Ticket[Request]]:
+        """Take a client's ticket back, whether it waits, runs or is done; safe to repeat."""
+        pool, ticket.pool = ticket.pool, None
+        if pool is not None:
+            return self.release(now, ticket.rank, ticket.weight, pool)
+        if not ticket.waits:
+            return ()
+        self._queues.drop(ticket)
+        self._look_ahead()
+        return self.poll(now)
+
+    def expire(self, now: Instant) -> Sequence[Ticket[Request]]:
+        """Refuse those who have waited too long; their tickets say why."""
+        limits, gone = self._limits, []
+        if limits.expiring:
+            for line, limit in zip(self._lines, limits.max_wait_s, strict=True):
+                while line and line[0].arrived + limit <= now:
+                    ticket = line[0]
+                    self._queues.take_head(ticket)
+                    ticket.code = self._want_of(ReasonCode.WAITED_TOO_LONG)
+                    gone.append(ticket)
+            self._look_ahead()
+        return gone
+
+    def refusal(self, ticket: Ticket[Request]) -> Verdict:
+        """Give the answer for a ticket that `expire` gave back."""
+        return self._refused(ticket.rank, ticket.code)
+
+    def poll(self, now: Instant) -> Sequence[Ticket[Request]]:
+        """Hand out what is free to those whose turn it is."""
+        if self.held:
+            return ()
+        started: list[Ticket[Request]] = []
+        if self.lent_free > 0:
+            self._lend(started)
+        queues = self._queues
+        while self.free > 0 and queues.waiting:
+            ticket = queues.turn(now, self.free - self._reserve, self.in_flight, self._shares)
+            if ticket is None or ticket.weight > self.free:
+                break
+            self._start(now, ticket)
+            started.append(ticket)
+        return started
+
+    def next_due(self, now: Instant) -> Instant:
+        """Give the next instant at which `expire` or `poll` may have something to do."""
+        idle = not self.held and self.free > 0
+        return self._queues.next_due(now, slots_idle=idle) if self._queues.waiting else inf
+
+    def weigh(self, prompt_tokens: int, max_tokens: int) -> int:
+        """Give the slots a request takes, by the catalogue's scale."""
+        return max(1, ceil((prompt_tokens + max_tokens) / self._limits.tokens_per_slot))
+
+    # ------------------------------------------------------------------ capacity
+    def capacity(
+        self, now: Instant, *, ready: int, slots: int, lent: int = 0, service_s: float = 0.0
+    ) -> Sequence[Ticket[Request]]:
+        """Set K: `slots` on `ready` replicas in service, `lent` more for low; 0 keeps service_s."""
+        self.free += slots - self.slots
+        self.lent_free += lent - self.lent
+        self.slots, self.lent = slots, lent
+        self._reserve = self._limits.reserve * ready
+        self._shares = [share * slots for share in self._limits.guarantee]
+        self._heaviest = slots / ready if ready else inf
+        self._service_s = service_s or self._service_s
+        self._look_ahead()
+        return self.poll(now)
+
+    def hold(self, now: Instant, *, on: bool) -> Sequence[Ticket[Request]]:
+        """Release nothing while an engine reports its own queue or a full KV cache.
+
+        Where the caller knows which engine it is, it leaves that engine's slots out of `capacity`.
+        """
+        self.held = on
+        self._look_ahead()
+        return self.poll(now)
+
+    def rehome(self, rank: int, weight: int, source: Pool, target: Pool) -> None:
+        """Count a running request's slots elsewhere: its replica drains, or a lender is promoted.
+
+        Call it before the `capacity` that takes those slots away or adds them.
+        """
+        self._count(rank, -weight, source)
+        self._count(rank, weight, target)
+
+    # ------------------------------------------------------------------ inside
+    def _count(self, rank: int, weight: int, pool: Pool) -> None:
+        """Count so many slots more (or fewer) as held by a class; outside slots are nobody's."""
+        if pool is Pool.SERVING:
+            self.free -= weight
+            self.in_flight[rank] += weight
+        elif pool is Pool.LENT:
+            self.lent_free -= weight
+            self.in_flight[rank] += weight
+
+    def _look_ahead(self) -> None:
+        """Say how many slots must be left for `offer` to admit at once without looking further."""
+        limits = self._limits
+        if self.held or limits.capped or self._queues.heavy:
+            self._keep = _SHUT
+        else:
+            self._keep = [0, 0, inf if self.lent > 0 else self._reserve]
+
+    def _queue_up(self, now: Instant, ticket: Ticket[Request]) -> Verdict | Ticket[Request]:
+        """Start it if it is its turn, else let it wait if there is room, else refuse it."""
+        queues, rank = self._queues, ticket.rank
+        if not self._lines[rank] and not self.held and (self.free > 0 or self.lent_free > 0):
+            verdict = self._at_once(now, ticket)
+            if verdict is not None:
+                return verdict
+        if queues.queued[rank] >= self._limits.bounds[rank]:
+            return self._refused(rank, self._want_of(ReasonCode.QUEUE_FULL))
+        if queues.bytes[rank] + ticket.size > self._limits.bytes_bound:
+            return self._refused(rank, self._want_of(ReasonCode.QUEUE_BYTES_FULL))
+        queues.add(ticket)
+        if ticket.weight > 1:
+            self._look_ahead()
+        return ticket
+
+    def _at_once(self, now: Instant, ticket: Ticket[Request]) -> Verdict | None:
+        """Start the request if it would be the next in turn."""
+        queues = self._queues
+        if ticket.rank == LOW and self.lent_free >= ticket.weight:
+            self._count(LOW, ticket.weight, Pool.LENT)
+            return ADMITTED_LENT
+        queues.add(ticket)
+        turn = queues.turn(now, self.free - self._reserve, self.in_flight, self._shares)
+        if turn is ticket and ticket.weight <= self.free:
+            self._start(now, ticket)
+            return ADMITTED
+        queues.drop(ticket)
+        return None
+
+    def _start(self, now: Instant, ticket: Ticket[Request]) -> None:
+        """Give the head of a queue slots in service."""
+        queues = self._queues
+        queues.take_head(ticket)
+        ticket.code = queues.why
+        ticket.pool = Pool.SERVING
+        if queues.why is ReasonCode.MINIMUM_SERVICE:
+            queues.served_minimum(now)
+        self._count(ticket.rank, ticket.weight, Pool.SERVING)
+        if ticket.weight > 1:
+            self._look_ahead()
+
+    def _lend(self, started: list[Ticket[Request]]) -> None:
+        """Fill lent slots with low, first come, first served."""
+        line = self._lines[LOW]
+        while line and line[0].rank == LOW and line[0].weight <= self.lent_free:
+            ticket = line[0]
+            self._queues.take_head(ticket)
+            ticket.code, ticket.pool = ReasonCode.ADMITTED, Pool.LENT
+            self._count(LOW, ticket.weight, Pool.LENT)
+            started.append(ticket)
+
+    def _want_of(self, contended: ReasonCode) -> ReasonCode:
+        """Contended, or is there no capacity at all (law 10)."""
+        return contended if self.slots or self.lent else ReasonCode.NO_ENDPOINTS
+
+    def _refused(self, rank: int, code: ReasonCode) -> Verdict:
+        """Refuse, and estimate when it is worth asking again: when those before it are through."""
+        if code is ReasonCode.NO_ENDPOINTS:
+            return Verdict(code, 503, NO_ENDPOINTS_RETRY_S)
+        ahead = sum(self._queues.queued[: rank + 1]) + 1
+        return Verdict(code, 429, max(1, ceil(ahead * self._service_s / max(self.slots, 1))))

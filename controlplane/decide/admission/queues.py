@@ -1,0 +1,163 @@
+"""The waiting requests of a model, and whose turn it is.
+
+A class's queue is first come, first served, so only its head can be next, and a head that has
+waited long enough competes one class higher (ageing) without being moved: it keeps its arrival
+time, and goes on counting against its own class's bound.
+"""
+
+from collections import deque
+from collections.abc import Iterator, Sequence
+from math import inf
+from typing import Generic
+
+from controlplane.decide.admission.limits import Limits
+from controlplane.decide.admission.verdicts import Request, Ticket
+from controlplane.domain.priorities import PRIORITIES
+from controlplane.domain.quantities import Instant
+from controlplane.domain.reasons import ReasonCode
+
+
+class Queues(Generic[Request]):
+    """One queue per class, or one for all."""
+
+    __slots__ = ("_limits", "_minimum_from", "bytes", "heavy", "lines", "queued", "waiting", "why")
+
+    def __init__(self, limits: Limits) -> None:
+        """Start empty."""
+        self._limits = limits
+        line: deque[Ticket[Request]] = deque()
+        self.lines: tuple[deque[Ticket[Request]], ...] = tuple(
+            line if limits.single else deque() for _ in PRIORITIES
+        )
+        self.waiting = 0
+        self.heavy = 0  # waiting requests of more than one slot
+        self.queued = [0 for _ in PRIORITIES]
+        self.bytes = [0 for _ in PRIORITIES]
+        self.why = ReasonCode.ADMITTED  # the rule that chose the last `turn`
+        self._minimum_from = -inf  # the next minimum service is due then at the earliest
+
+    def add(self, ticket: Ticket[Request]) -> None:
+        """Join the end of the class's queue."""
+        rank = ticket.rank
+        self.lines[rank].append(ticket)
+        self.waiting += 1
+        self.queued[rank] += 1
+        self.bytes[rank] += ticket.size
+        self.heavy += ticket.weight > 1
+
+    def take_head(self, ticket: Ticket[Request]) -> None:
+        """Let the head of its queue go."""
+        self.lines[ticket.rank].popleft()
+        self._forget(ticket)
+
+    def drop(self, ticket: Ticket[Request]) -> None:
+        """Let any waiting request go, wherever it stands."""
+        self.lines[ticket.rank].remove(ticket)
+        self._forget(ticket)
+
+    def _forget(self, ticket: Ticket[Request]) -> None:
+        ticket.waits = False
+        rank = ticket.rank
+        self.waiting -= 1
+        self.queued[rank] -= 1
+        self.bytes[rank] -= ticket.size
+        self.heavy -= ticket.weight > 1
+
+    def served_minimum(self, now: Instant) -> None:
+        """Note that minimum service was given."""
+        self._minimum_from = now + self._limits.minimum_s
+
+    def heads(self) -> Iterator[Ticket[Request]]:
+        """Give the first of each queue, highest class first."""
+        lines = self.lines[:1] if self._limits.single else self.lines
+        return (line[0] for line in lines if line)
+
+    def turn(
+        self, now: Instant, spare: int, busy: Sequence[int], shares: Sequence[float]
+    ) -> Ticket[Request] | None:
+        """Say whose turn it is, fit or not; None when all who wait must go on waiting.
+
+        `spare` is how many slots are free beyond low's reserve, `busy` the slots each class holds,
+        `shares` the slots it is guaranteed.
+        """
+        limits = self._limits
+        if now >= self._minimum_from:
+            oldest = self._due_minimum(now, busy)
+            if oldest is not None:
+                return oldest
+        if limits.guaranteed:
+            for ticket in self.heads():
+                if busy[ticket.rank] + ticket.weight <= shares[ticket.rank]:
+                    self.why = ReasonCode.GUARANTEED
+                    return ticket
+        self.why = ReasonCode.ADMITTED
+        return self._capped(now, spare, busy) if limits.capped else self._highest(now, spare)
+
+    def _due_minimum(self, now: Instant, busy: Sequence[int]) -> Ticket[Request] | None:
+        """The longest waiting, if minimum service is due to it; caps still bound the sum."""
+        limits = self._limits
+        oldest = min(self.heads(), key=_arrived, default=None)
+        if oldest is None:
+            return None
+        due = oldest.arrived + limits.minimum_s
+        if due > now:
+            self._minimum_from = due  # who comes later is due later: no need to look before
+            return None
+        if sum(busy) + oldest.weight > sum(limits.caps):
+            return None
+        self.why = ReasonCode.MINIMUM_SERVICE
+        return oldest
+
+    def _highest(self, now: Instant, spare: int) -> Ticket[Request] | None:
+        """The highest class waiting; within a class, aged ones included, the earliest arrival."""
+        high, medium, low = self.lines
+        ageing = self._limits.ageing_s
+        top = high[0] if high else None
+        if medium:
+            head = medium[0]
+            if head.arrived + ageing <= now and (top is None or head.arrived < top.arrived):
+                self.why = ReasonCode.AGED
+                return head
+            top = top or head
+        if low and not high:
+            head = low[0]
+            if head.arrived + ageing <= now:
+                if top is None or head.arrived < top.arrived:
+                    self.why = ReasonCode.AGED
+                    return head
+            elif top is None and spare >= head.weight:
+                return head
+        return top
+
+    def _capped(self, now: Instant, spare: int, busy: Sequence[int]) -> Ticket[Request] | None:
+        """The same where each class has a hard cap; who has aged may use the cap it rose to."""
+        limits = self._limits
+        best: tuple[int, Instant] | None = None
+        chosen = None
+        for ticket in self.heads():
+            rank = ticket.rank
+            aged = rank > 0 and ticket.arrived + limits.ageing_s <= now
+            level = rank - aged
+            allowed = any(busy[r] + ticket.weight <= limits.caps[r] for r in {rank, level})
+            kept = level == len(PRIORITIES) - 1 and spare < ticket.weight
+            if allowed and not kept and (best is None or (level, ticket.arrived) < best):
+                best, chosen = (level, ticket.arrived), ticket
+                self.why = ReasonCode.AGED if aged else ReasonCode.ADMITTED
+        return chosen
+
+    def next_due(self, now: Instant, *, slots_idle: bool) -> Instant:
+        """Give the next instant after `now` at which time alone changes whose turn it is."""
+        limits = self._limits
+        due = inf
+        for ticket in self.heads():
+            moments = [ticket.arrived + limits.max_wait_s[ticket.rank]]
+            if slots_idle:
+                rises = ticket.arrived + limits.ageing_s if ticket.rank else inf
+                least = max(ticket.arrived + limits.minimum_s, self._minimum_from)
+                moments += [rises, least]
+            due = min([due, *(moment for moment in moments if moment > now)])
+        return due
+
+
+def _arrived(ticket: Ticket[Request]) -> Instant:
+    return ticket.arrived
