@@ -102,6 +102,9 @@ class ReasonCode(StrEnum):
     RECONSTRUCTED = "Reconstructed"
     FORECAST_ABSTAINS = "ForecastAbstains"
     FORECAST_TRUSTED = "ForecastTrusted"
+    # the daemon itself
+    LOOP_SILENT = "LoopSilent"
+    CYCLE_FAILED = "CycleFailed"
 
 
 EvidenceValue: TypeAlias = float | int | str | None

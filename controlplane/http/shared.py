@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from typing import TypeVar, cast
 
 T = TypeVar("T")
+S = TypeVar("S")
 KEPT = 256  # keys; the oldest go first
 
 
@@ -18,6 +19,8 @@ class Shared:
     def __init__(self) -> None:
         """Start with nothing computed."""
         self._results: dict[str, tuple[float, asyncio.Future[object]]] = {}
+        self._things: dict[str, object] = {}
+        self._derived: dict[str, tuple[object, object]] = {}
 
     async def once(self, name: str, seconds: float, compute: Callable[[], Awaitable[T]]) -> T:
         """Give the result of this name; compute it when there is none younger than `seconds`."""
@@ -31,6 +34,20 @@ class Shared:
                 self._results.pop(next(iter(self._results)))
         # Shielded: one caller who leaves must not take the result from the others.
         return cast(T, await asyncio.shield(held[1]))
+
+    def thing(self, name: str, make: Callable[[], T]) -> T:
+        """Give what is kept under this name for good; make it the first time."""
+        if name not in self._things:
+            self._things[name] = make()
+        return cast(T, self._things[name])
+
+    def derived(self, name: str, source: S, derive: Callable[[S], T]) -> T:
+        """Give what follows from `source`; derive it again only for another object."""
+        held = self._derived.get(name)
+        if held is None or held[0] is not source:
+            held = (source, derive(source))
+            self._derived[name] = held
+        return cast(T, held[1])
 
     def forget(self, name: str) -> None:
         """Compute it anew the next time: something it shows was changed."""

@@ -5,6 +5,7 @@ It is a picture, not a record: decisions read samples, never this. A restart sta
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from itertools import islice
 
 import msgspec
 
@@ -53,6 +54,11 @@ class History:
     def points(self, model: ModelName, since: Instant = 0.0) -> Sequence[Point]:
         """Give a model's points since then, oldest first."""
         return [point for point in self._points.get(model, ()) if point.at >= since]
+
+    def tail(self, model: ModelName, count: int) -> Sequence[Point]:
+        """Give a model's newest points, oldest of them first."""
+        points = self._points.get(model, ())
+        return tuple(islice(points, max(0, len(points) - count), None))
 
     def latest(self, model: ModelName) -> Point | None:
         """Give a model's newest point."""

@@ -1,11 +1,14 @@
 """What the decision pages draw: lines, and one decision as a ladder."""
 
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import msgspec
 
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import Evidence, Reason, ReasonCode, Refusal
+
+Effect: TypeAlias = Literal["raised", "lowered", "spoke"]
+Verdict: TypeAlias = Literal["identical", "different", "impossible"]
 
 
 class DecisionLine(msgspec.Struct, frozen=True, kw_only=True):
@@ -18,6 +21,7 @@ class DecisionLine(msgspec.Struct, frozen=True, kw_only=True):
     current: int
     target: int
     reason: Reason  # the decisive one, with its evidence
+    trail: tuple[Reason, ...]  # what `render.sentences.headline` words
     repeats: int  # the same hold, decided again so often since
     last_at: Instant
     ending: str  # an `Ending`
@@ -37,7 +41,7 @@ class Rung(msgspec.Struct, frozen=True, kw_only=True):
     code: ReasonCode
     before: int
     after: int
-    effect: Literal["raised", "lowered", "spoke"]
+    effect: Effect
     decisive: bool
     evidence: tuple[Evidence, ...] = ()
 
@@ -59,7 +63,7 @@ class DecisionDetail(msgspec.Struct, frozen=True, kw_only=True):
     actions: tuple[Any, ...]  # as stored, each with its "type"
     settled_at: Instant | None
     served_after_s: float | None  # until the target was in service; None: not yet, or not known
-    replay: Literal["identical", "different", "impossible"]
+    replay: Verdict
     differences: tuple[Difference, ...] = ()
     replay_note: str = ""  # why it is impossible
     seen: Any = None  # the exact input

@@ -1,6 +1,6 @@
 """What the first page draws: attention, sums, device cells, the top bar."""
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 import msgspec
 
@@ -8,12 +8,14 @@ from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.http.reads.shapes.models import ModelRow
 
+Severity: TypeAlias = Literal["bad", "warn"]
+
 
 class Attention(msgspec.Struct, frozen=True, kw_only=True):
     """Something a person should look at."""
 
     subject: str  # a model, a node, a loop, "catalogue", "*"
-    severity: Literal["warn", "bad"]
+    severity: Severity
     code: ReasonCode
     evidence: tuple[Evidence, ...]
     since: Instant
@@ -72,10 +74,10 @@ class PoolRow(msgspec.Struct, frozen=True, kw_only=True):
     """All nodes of one class."""
 
     node_class: str
-    vendor: str
-    runtime: str  # e.g. "CANN 8.5.1"
-    vram_gib: float
-    price_micros: int  # per device and hour
+    vendor: str | None  # this and the next three: None where the class is not catalogued
+    runtime: str | None  # e.g. "CANN 8.5.1"
+    vram_gib: float | None
+    price_micros: int | None  # per device and hour
     zones: tuple[str, ...]
     devices: int
     held: int

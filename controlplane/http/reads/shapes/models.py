@@ -45,6 +45,7 @@ class ModelRow(msgspec.Struct, frozen=True, kw_only=True):
     advised: int | None  # advisory mode: what the target would be
     lanes: LaneCounts | None  # None: the cluster was not seen yet
     slo_broken: bool
+    classes: tuple[ClassRow, ...]  # high, medium, low
     drain: Figure
     drain_points: SparkPoints
     wait: Figure  # of the class nearest to, or farthest beyond, its limit
@@ -145,7 +146,6 @@ class ModelDetail(msgspec.Struct, frozen=True, kw_only=True):
     """A model's page."""
 
     row: ModelRow
-    classes: tuple[ClassRow, ...]
     split: Mapping[str, int]  # node class -> replicas wanted in service
     matches: tuple[MatchRow, ...]
     spare: SpareRow

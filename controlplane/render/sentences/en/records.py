@@ -34,4 +34,14 @@ RECORDS: Table = {
         "the forecast expects [{seen}|more load][ within {horizon}]",
         "Its backtest beats the plain forecasts on this series, so it may raise a floor early.",
     ),
+    C.LOOP_SILENT: Wording(
+        "Loop silent",
+        "loop[ {loop}] has not been heard for three of its periods",
+        "A loop that stops beating decides nothing; the health check fails until it is back.",
+    ),
+    C.CYCLE_FAILED: Wording(
+        "Cycle failed",
+        "the last cycle of[ {loop}] failed[: {failure}]",
+        "One cycle was lost; the next one looks again. Nothing is retried inside a cycle.",
+    ),
 }

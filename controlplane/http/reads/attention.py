@@ -1,0 +1,169 @@
+"""What a person should look at now, each with its reason: the answer at 3 a.m.
+
+Broken promises come from the samples, obstacles from the newest decision's trail, the rest from
+replicas, nodes, loops and the catalogue. Since when is remembered from one look to the next.
+"""
+
+import asyncio
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+import msgspec
+
+from controlplane.domain.fleet import FleetView
+from controlplane.domain.overrides import Overrides
+from controlplane.domain.quantities import Instant
+from controlplane.domain.reasons import Evidence, ReasonCode
+from controlplane.domain.replicas import Phase
+from controlplane.domain.samples import NoData
+from controlplane.http.reads.shapes.fleet import Attention, Severity
+from controlplane.http.reads.shapes.models import ModelRow
+from controlplane.http.state import State
+from controlplane.ports import DecisionRow
+
+OBSTACLES: Mapping[ReasonCode, Severity] = {
+    ReasonCode.NO_CLASS_FITS: "bad",
+    ReasonCode.NO_DEVICES: "bad",
+    ReasonCode.INVENTORY_UNKNOWN: "bad",
+    ReasonCode.SIGNALS_UNKNOWN: "warn",
+    ReasonCode.NO_DEVICE_FREE: "warn",
+    ReasonCode.CLASS_SHORT: "warn",
+    ReasonCode.LOST_TO: "warn",
+}
+"""Codes of a trail that a person may have to lift, and how bad each is."""
+
+DECISION_FRESH_S = 60.0  # an obstacle nobody met again for so long is no obstacle now
+
+
+class Memory:
+    """Since when each thing stands, and since when nothing does."""
+
+    def __init__(self) -> None:
+        """Remember nothing yet."""
+        self._since: dict[tuple[str, ReasonCode], Instant] = {}
+        self.quiet_since: Instant | None = None
+
+    def remember(self, found: Iterable[Attention], now: Instant) -> tuple[Attention, ...]:
+        """Date what was found by its first sight, worst and oldest first."""
+        rows: dict[tuple[str, ReasonCode], Attention] = {}
+        for row in found:
+            rows.setdefault((row.subject, row.code), row)
+        self._since = {key: min(self._since.get(key, now), rows[key].since) for key in rows}
+        if rows:
+            self.quiet_since = None
+        elif self.quiet_since is None:
+            self.quiet_since = now
+        dated = (msgspec.structs.replace(row, since=self._since[key]) for key, row in rows.items())
+        return tuple(sorted(dated, key=lambda row: (row.severity, row.since, row.subject)))
+
+
+def attention(
+    state: State,
+    rows: Sequence[ModelRow],
+    newest: Mapping[str, DecisionRow],
+    overrides: Overrides,
+) -> tuple[Attention, ...]:
+    """Give everything that needs a look, worst first."""
+    now = state.clock.now()
+    memory = state.shared.thing("attention", Memory)
+    found = (
+        *_broken(rows, now),
+        *_obstacles(newest, now),
+        *_replicas(state.history.view, now),
+        *_daemon(state, now),
+        *_people(overrides),
+    )
+    return memory.remember(found, now)
+
+
+def _broken(rows: Sequence[ModelRow], now: Instant) -> Iterator[Attention]:
+    """Promises that are being broken."""
+    for row in rows:
+        decision = row.last.id if row.last else None
+        for of_class in row.classes:
+            for name, code, seen in (
+                ("wait_p99", ReasonCode.WAIT_P99_BROKEN, of_class.wait_p99),
+                ("latency_p99", ReasonCode.LATENCY_P99_BROKEN, of_class.latency_p99),
+                ("turned_away", ReasonCode.TURNED_AWAY, of_class.turned_away),
+            ):
+                if seen.beyond:
+                    evidence = Evidence(
+                        f"{name}_{of_class.priority}", seen.value, seen.limit, seen.unit
+                    )
+                    yield _row(row.name, "bad", code, (evidence,), now, decision)
+
+
+def _obstacles(newest: Mapping[str, DecisionRow], now: Instant) -> Iterator[Attention]:
+    """What kept the newest decisions from what the load asks for."""
+    for subject, decision in newest.items():
+        if now - decision.last_at > DECISION_FRESH_S:
+            continue
+        spoken = [(reason.code, reason.evidence) for reason in decision.trail]
+        refused = [(refusal.code, refusal.evidence) for refusal in decision.refused]
+        for code, evidence in (*spoken, *refused):
+            if code in OBSTACLES:
+                yield _row(subject, OBSTACLES[code], code, evidence, decision.at, decision.id)
+
+
+def _replicas(view: FleetView | None, now: Instant) -> Iterator[Attention]:
+    """Pods that fail or find no place, nodes that are silent."""
+    if view is None:
+        return
+    if not isinstance(view.nodes, NoData):
+        for node in view.nodes:
+            if not node.ready:
+                silent = (Evidence("node", node.name),)
+                yield _row(node.name, "bad", ReasonCode.NODE_SILENT, silent, now)
+    for replica in view.replicas:
+        evidence = (Evidence("replica", replica.name), Evidence("note", replica.note))
+        if replica.phase is Phase.FAILED:
+            since = replica.lane_since
+            yield _row(replica.model, "bad", ReasonCode.REPLICA_FAILED, evidence, since)
+        elif replica.unschedulable_since is not None:
+            since = replica.unschedulable_since
+            yield _row(replica.model, "warn", ReasonCode.UNSCHEDULABLE, evidence, since)
+
+
+def _daemon(state: State, now: Instant) -> Iterator[Attention]:
+    """The daemon itself: loops that are silent or fail, a catalogue that was refused."""
+    for loop in silent_loops(state):
+        yield _row(loop, "bad", ReasonCode.LOOP_SILENT, (Evidence("loop", loop),), now)
+    for loop, beat in state.heartbeats.beats.items():
+        if beat.failure:
+            failed = (Evidence("loop", loop), Evidence("failure", beat.failure))
+            yield _row(loop, "bad", ReasonCode.CYCLE_FAILED, failed, now)
+    in_force = state.in_force
+    if in_force.faults:
+        evidence = (Evidence("faults", len(in_force.faults)),)
+        since = in_force.refused_at or now
+        yield _row("catalogue", "warn", ReasonCode.CATALOGUE_REFUSED, evidence, since)
+
+
+def _people(overrides: Overrides) -> Iterator[Attention]:
+    """What people stopped and may have forgotten."""
+    for subject, override in overrides.items():
+        if override.paused:
+            evidence = (Evidence("by", override.by),)
+            yield _row(subject, "warn", ReasonCode.PAUSED, evidence, override.at)
+
+
+def silent_loops(state: State) -> tuple[str, ...]:
+    """Name the loops that should have been heard; heartbeats are in the event loop's time."""
+    return tuple(state.heartbeats.silent(asyncio.get_running_loop().time()))
+
+
+def _row(
+    subject: str,
+    severity: Severity,
+    code: ReasonCode,
+    evidence: tuple[Evidence, ...],
+    since: Instant,
+    decision: int | None = None,
+) -> Attention:
+    return Attention(
+        subject=subject,
+        severity=severity,
+        code=code,
+        evidence=evidence,
+        since=since,
+        decision=decision,
+    )
