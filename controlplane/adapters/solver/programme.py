@@ -28,6 +28,18 @@ class Stage:
     nodes: int
 
 
+class SilentHighs(highspy.Highs):
+    """HiGHS without its banner, which would stand in the middle of somebody's JSON.
+
+    (Some of highspy's own methods have no types; each call of one says so.)
+    """
+
+    def enableCallbacks(self) -> None:  # noqa: N802  # highspy's name; called while constructing
+        """Fall silent first: the first call into the solver is what prints the banner."""
+        self.silent()
+        super().enableCallbacks()  # type: ignore[no-untyped-call]  # as above
+
+
 class Programme:
     """One instance in the solver."""
 
@@ -93,9 +105,9 @@ class Programme:
             starts.append(len(index))
         lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
         lp.a_matrix_.start_, lp.a_matrix_.index_, lp.a_matrix_.value_ = starts, index, value
-        solver = highspy.Highs()  # type: ignore[no-untyped-call]  # highspy leaves __init__ untyped
-        for option, setting in (("output_flag", False), ("threads", 1), ("random_seed", 0)):
-            solver.setOptionValue(option, setting)
+        solver = SilentHighs()  # type: ignore[no-untyped-call]  # as above
+        solver.setOptionValue("threads", 1)
+        solver.setOptionValue("random_seed", 0)
         solver.passModel(lp)
         return solver
 

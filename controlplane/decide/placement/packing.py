@@ -20,13 +20,14 @@ from controlplane.decide.placement.instance import (
     mib_of,
 )
 from controlplane.decide.placement.shelf import Shelf
+from controlplane.domain.quantities import NodeName
 
 
 class Seat(msgspec.Struct, frozen=True):
     """Where a pod went."""
 
     pod: str
-    node: str
+    node: NodeName
     devices: tuple[int, ...]  # indices on the node
 
 
