@@ -5,6 +5,7 @@ tree is handed over as JSON in strict mode, because that is the mode which takes
 and a list for a tuple, yet never "3" for 3 or `true` for 1.
 """
 
+import re
 from collections.abc import Iterable
 from typing import Any, TypeVar
 
@@ -56,6 +57,9 @@ def _worded(errors: Iterable[Any], type_: Any, document: Document) -> dict[Path,
     for error, path, _, went_by in located:
         if went_by in beside or path in faults or dotted(path) in doubted:
             continue
+        if error["type"] == "value_error":
+            faults[path] = _own_rule(str(error["ctx"]["error"]), path, document)
+            continue
         shown = _shown(error, path, document)
         if error["type"] in _UNKNOWN:
             around = resolve(type_, error["loc"][:-1])[1]
@@ -64,6 +68,14 @@ def _worded(errors: Iterable[Any], type_: Any, document: Document) -> dict[Path,
             rule = rule_of(error, shown)
         faults[path] = document.fault(path, rule, shown)
     return faults
+
+
+def _own_rule(text: str, path: Path, document: Document) -> Fault:
+    """Place a rule the dataclass checks itself: its sentence may begin with the field at fault."""
+    begins = re.match(r"[\w.\[\]-]+", text)
+    steps = re.findall(r"[^.\[\]]+", begins[0]) if begins else []
+    below = (*path, *(int(step) if step.isdecimal() else step for step in steps))
+    return document.fault(below if steps and below in document.lines else path, text)
 
 
 def _shown(error: Any, path: Path, document: Document) -> str:

@@ -95,6 +95,20 @@ def places_of(name: str, type_: Any, path: Path = ()) -> Iterator[str]:
             yield from places_of(name, inner(arm, 0), (*path, "*"))
 
 
+def dataclasses_below(type_: Any) -> Iterator[type]:
+    """Find every dataclass a type is made of, each once, the outer ones first."""
+    seen: dict[type, None] = {}
+    waiting = [type_]
+    while waiting:
+        for arm in arms(waiting.pop(0)):
+            if is_dataclass(arm) and arm not in seen:
+                seen[_class(arm)] = None
+                waiting += fields_of(_class(arm)).values()
+            elif get_origin(arm) is not None:
+                waiting += get_args(arm)
+    return iter(seen)
+
+
 def _class(arm: Any) -> type:
     found: type = arm
     return found

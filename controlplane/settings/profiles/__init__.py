@@ -4,13 +4,15 @@ A profile uses the settings everybody has. `controlplane` is the defaults, `savi
 are its two leanings, `seed-…` are the policies of three field reports.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
 from typing import Any, ClassVar
+
+import msgspec
 
 from controlplane.domain.faults import FaultsError
 from controlplane.domain.policies import STRICT, ModelPolicy
@@ -70,6 +72,20 @@ def merged(base: Tree, over: Tree) -> Tree:
     for key, value in over.items():
         both[key] = merged(base.get(key), value)
     return both
+
+
+def differences(policy: ModelPolicy, other: ModelPolicy) -> list[tuple[str, str]]:
+    """Name the fields in which a policy differs from another, each with its value."""
+    dump = adapter(ModelPolicy).dump_python
+    return list(_differing(dump(policy, mode="json"), dump(other, mode="json"), ""))
+
+
+def _differing(tree: Tree, other: Tree, path: str) -> Iterator[tuple[str, str]]:
+    if isinstance(tree, dict) and isinstance(other, dict) and tree.keys() >= other.keys():
+        for name, value in tree.items():
+            yield from _differing(value, other.get(name), f"{path}.{name}" if path else name)
+    elif tree != other:
+        yield path, msgspec.json.encode(tree).decode()
 
 
 def unknown_profile(name: str) -> str:
