@@ -91,8 +91,8 @@ def command(**asked: Unpack[Asked]) -> None:
     if faults or more:
         raise FaultsError([*faults, *more])
     began = stopwatch()
-    instance = Instance(machines=machines, pods=wanted, whole_devices=whole_devices)
-    plan = import_module("controlplane.adapters.solver.replan").replan(instance) if replan else None
+    instance = Instance(machines=machines, pods=pods, whole_devices=asked["whole_devices"])
+    plan = _replan(instance) if asked["replan"] else None
     chosen = choose(instance, plan)
     figures = _figures(instance, chosen, stopwatch() - began)
     if asked["seats"] is not None:
