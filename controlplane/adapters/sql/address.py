@@ -1,0 +1,76 @@
+"""Where the store lies: a folder with an SQLite file, or the URL of a PostgreSQL database."""
+
+import os
+from pathlib import Path
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from controlplane.adapters.sql.faults import StoreError
+
+FILE_NAME = "controlplane.sqlite3"
+_ASYNCHRONOUS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg"}
+_SYNCHRONOUS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
+
+
+def data_folder() -> Path:
+    """Give the folder of the user's state: $XDG_STATE_HOME, else ~/.local/state."""
+    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(state).expanduser() / "controlplane"
+
+
+class Address:
+    """A store's address, in the forms its readers want."""
+
+    def __init__(self, where: str | Path | None = None) -> None:
+        """Take a folder or a URL; nothing means CONTROLPLANE_DATA, else the user's state folder."""
+        place = where or os.environ.get("CONTROLPLANE_DATA") or data_folder()
+        self._url = _from_url(place) if "://" in str(place) else _in_folder(Path(place))
+
+    @property
+    def kind(self) -> str:
+        """`sqlite` or `postgresql`."""
+        return self._url.get_backend_name()
+
+    @property
+    def url(self) -> URL:
+        """The address for asyncio."""
+        return self._url.set(drivername=_ASYNCHRONOUS[self.kind])
+
+    @property
+    def blocking_url(self) -> URL:
+        """The address for migrations, which run in a thread."""
+        return self._url.set(drivername=_SYNCHRONOUS[self.kind])
+
+    @property
+    def file(self) -> Path | None:
+        """The SQLite file, if it is one."""
+        return Path(self._url.database or "") if self.kind == "sqlite" else None
+
+    @property
+    def missing(self) -> bool:
+        """Say whether nothing was ever stored here; a server cannot be asked without connecting."""
+        return self.file is not None and not self.file.exists()
+
+    def __str__(self) -> str:
+        """The address for people, without its password."""
+        return str(self.file or self._url.render_as_string(hide_password=True))
+
+
+def _in_folder(folder: Path) -> URL:
+    return URL.create("sqlite", database=str(folder.expanduser() / FILE_NAME))
+
+
+def _from_url(text: str | Path) -> URL:
+    try:
+        url = make_url(str(text))
+    except ArgumentError:
+        raise StoreError("the store's address is no URL such as postgresql://host/name") from None
+    if url.get_backend_name() not in _ASYNCHRONOUS:
+        raise StoreError(
+            f"the store's address begins with {url.drivername}: only sqlite and "
+            "postgresql are known"
+        )
+    if url.get_backend_name() == "sqlite" and not url.database:
+        raise StoreError("the store's address names no file; a store in memory would be forgotten")
+    return url

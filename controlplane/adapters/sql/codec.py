@@ -1,0 +1,61 @@
+"""Decisions to and from rows. JSON by msgspec; what was seen stays bytes, `decide.replay` reads it.
+
+msgspec writes an infinite number as null; evidence may be null, so a trail survives that.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from controlplane.domain.actions import Action
+from controlplane.domain.decisions import Choice, Ending
+from controlplane.domain.quantities import Instant
+from controlplane.domain.reasons import Reason, ReasonCode, Refusal
+from controlplane.ports import DecisionRow
+
+encode = msgspec.json.Encoder().encode
+_trail = msgspec.json.Decoder(tuple[Reason, ...])
+_refused = msgspec.json.Decoder(tuple[Refusal, ...])
+_actions = msgspec.json.Decoder(tuple[Action, ...])
+
+decode_actions = _actions.decode
+
+
+def columns(choice: Choice) -> dict[str, Any]:
+    """Give the columns of a choice that do not depend on when and where it is written."""
+    return {
+        "subject": choice.subject,
+        "current": choice.current,
+        "target": choice.target,
+        "decisive": choice.decisive,
+        "trail": encode(choice.trail),
+        "refused": encode(choice.refused),
+        "actions": encode(choice.actions),
+        "seen": encode(choice.seen),
+    }
+
+
+def decision_row(row: Mapping[str, Any]) -> DecisionRow:
+    """Give a stored decision; `row` has the columns of `decisions` and the world's name."""
+    settled_at: Instant | None = row["settled_at"]
+    return DecisionRow(
+        id=row["id"],
+        at=row["at"],
+        loop=row["loop"],
+        subject=row["subject"],
+        current=row["current"],
+        target=row["target"],
+        decisive=ReasonCode(row["decisive"]),
+        trail=_trail.decode(row["trail"]),
+        refused=_refused.decode(row["refused"]),
+        actions=_actions.decode(row["actions"]),
+        ending=Ending(row["ending"]),
+        note=row["note"],
+        settled_at=settled_at,
+        repeats=row["repeats"],
+        last_at=row["last_at"],
+        catalogue_version=row["catalogue_version"],
+        world=row["world"],
+        seen=row["seen"],
+    )

@@ -1,0 +1,67 @@
+"""Brings a store to this version's tables. Blocking: call it before the loops, or in a thread."""
+
+from importlib import import_module
+from pathlib import Path
+
+from sqlalchemy import Connection, create_engine, text
+from sqlalchemy.pool import NullPool
+
+from controlplane.adapters.sql.address import Address
+from controlplane.adapters.sql.database import BUSY_TIMEOUT_S, WRITING, tune_sqlite
+from controlplane.adapters.sql.faults import StoreError, translated
+from controlplane.adapters.sql.schema import HEAD, Schema, objection, schema
+from controlplane.shipped import shipped
+
+_LOCK = 4_711_001  # any number that only this product's migrations use
+_BROUGHT_UP = {Schema.EMPTY, Schema.OLDER}
+
+
+def upgrade(where: str | Path | Address | None = None, wait_s: float = BUSY_TIMEOUT_S) -> bool:
+    """Create or migrate the tables; say whether there was anything to do.
+
+    It is one transaction: a full disk in its middle leaves everything as it was.
+    Raises StoreError with one sentence when it cannot be done.
+    """
+    address = where if isinstance(where, Address) else Address(where)
+    _make_folder(address)
+    with translated(str(address)):
+        try:
+            engine = create_engine(address.blocking_url, poolclass=NullPool)
+        except ImportError as error:
+            raise StoreError(
+                f"the store {address} needs the package {error.name}: "
+                "install controlplane[postgresql]"
+            ) from error
+        if address.kind == "sqlite":
+            tune_sqlite(engine, wait_s)
+        with engine.connect() as connection:
+            state, revision = schema(connection)
+            connection.rollback()
+            if state is Schema.CURRENT:
+                return False
+            if state not in _BROUGHT_UP:
+                raise StoreError(objection(state, revision, str(address)) or "")
+            _run(connection)
+    return True
+
+
+def _make_folder(address: Address) -> None:
+    if address.file is None:
+        return
+    try:
+        address.file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(
+            f"the store's folder {address.file.parent} cannot be made: {error.strerror}"
+        ) from error
+
+
+def _run(connection: Connection) -> None:
+    # Imported here, for only a migration needs it: a start without one is faster and smaller.
+    command, config = import_module("alembic.command"), import_module("alembic.config").Config()
+    config.set_main_option("script_location", str(shipped("migrations")).replace("%", "%%"))
+    config.attributes["connection"] = connection.execution_options(**WRITING)
+    with connection.begin():
+        if connection.dialect.name == "postgresql":  # two replicas may start at once
+            connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
+        command.upgrade(config, HEAD)

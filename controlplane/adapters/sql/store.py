@@ -1,0 +1,60 @@
+"""Everything the store offers, opened together and closed together."""
+
+from dataclasses import dataclass
+
+from controlplane.adapters.sql.audit import SqlAuditLog
+from controlplane.adapters.sql.catalogues import SqlCatalogues
+from controlplane.adapters.sql.database import Database
+from controlplane.adapters.sql.decisions import SqlDecisions
+from controlplane.adapters.sql.journal import SqlJournal
+from controlplane.adapters.sql.ledger import SqlLedger
+from controlplane.adapters.sql.memory import SqlLoopMemory
+from controlplane.adapters.sql.overrides import SqlOverrides
+from controlplane.adapters.sql.retention import Pruned, prune
+from controlplane.adapters.sql.tokens import SqlTokens
+from controlplane.adapters.sql.worlds import World
+from controlplane.domain.quantities import Instant
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Store:
+    """One database, seen from one world."""
+
+    database: Database
+    world: World
+    journal: SqlJournal
+    decisions: SqlDecisions
+    memory: SqlLoopMemory
+    ledger: SqlLedger
+    overrides: SqlOverrides
+    catalogues: SqlCatalogues
+    tokens: SqlTokens
+    audit: SqlAuditLog
+
+    async def prune(self, now: Instant) -> Pruned:
+        """Delete what is older than it is kept; to be called once a day."""
+        return await prune(self.database, self.world, now)
+
+    async def close(self) -> None:
+        """Write what is late and close the connections, also when the writing fails."""
+        try:
+            await self.journal.aclose()
+        finally:
+            await self.database.close()
+
+
+def store(database: Database, world: World) -> Store:
+    """Give the store over an open database."""
+    journal = SqlJournal(database, world)
+    return Store(
+        database=database,
+        world=world,
+        journal=journal,
+        decisions=SqlDecisions(database, world, journal),
+        memory=SqlLoopMemory(database, world),
+        ledger=SqlLedger(database, world),
+        overrides=SqlOverrides(database),
+        catalogues=SqlCatalogues(database),
+        tokens=SqlTokens(database),
+        audit=SqlAuditLog(database),
+    )
