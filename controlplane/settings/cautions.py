@@ -3,11 +3,15 @@
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
-from controlplane.domain.catalogue import Catalogue, Model, NodeClass, Variant
-from controlplane.domain.versions import RuntimeVersion
+from controlplane.decide.placement.matching import match
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.reasons import ReasonCode
+from controlplane.render.sentences import clause
 from controlplane.settings.coherence import Broken
 
 SETTLING_S = 30.0  # after it has loaded, a replica needs a moment before its effect is seen
+
+_MEANT = (ReasonCode.PAIR_DENIED, ReasonCode.NO_VARIANT)
 
 Caution: TypeAlias = Callable[[Catalogue], Iterator[Broken]]
 
@@ -30,32 +34,17 @@ def holds_too_short(catalogue: Catalogue) -> Iterator[Broken]:
 
 
 def never_fits(catalogue: Catalogue) -> Iterator[Broken]:
-    """A variant that no node of its class can ever run."""
+    """A variant no node of its class can ever run; a denied pair is meant, and no surprise."""
     for name, model in catalogue.models.items():
-        for class_name, variant in model.variants.items():
-            node_class = catalogue.node_classes[class_name]
-            why = _why_never(model, variant, node_class)
-            if why:
-                yield Broken(("models", name, "variants", class_name), why, class_name)
-
-
-def _why_never(model: Model, variant: Variant, node_class: NodeClass) -> str:
-    most = max(model.tensor_parallel)
-    room = most * node_class.vram_gib * node_class.usable
-    if model.need.gib > room:
-        return (
-            f"can never run here: needs {model.need.gib:g} GiB, "
-            f"{most} x {node_class.vram_gib:g} GiB x {node_class.usable:g} hold {room:g}"
-        )
-    built, supported = variant.runtime, node_class.runtime
-    if built.kind != supported.kind:
-        return f"can never run here: built for {built.kind}, the class runs {supported.kind}"
-    if RuntimeVersion(built.version) > RuntimeVersion(supported.version):
-        return (
-            f"can never run here: built for {built.kind} {built.version}, "
-            f"the class supports up to {supported.version}"
-        )
-    return ""
+        verdicts = match(name, model, catalogue)
+        if not any(verdict.fits for verdict in verdicts):
+            yield Broken(("models", name), "fits no node class, and will never be served", "")
+        for verdict in verdicts:
+            against = [] if verdict.fits else [r for r in verdict.reasons if r.code not in _MEANT]
+            if against:
+                why = "; ".join(clause(remark.code, remark.evidence) for remark in against)
+                path = ("models", name, "variants", verdict.node_class)
+                yield Broken(path, f"can never run here: {why}", "")
 
 
 def reserve_takes_all(catalogue: Catalogue) -> Iterator[Broken]:
