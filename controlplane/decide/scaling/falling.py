@@ -4,7 +4,7 @@ Queue depth cannot drive it, for it is 0 whenever capacity suffices. The survivo
 the closed forms they must stay under the offered-load ceiling, the objectives and the watermark.
 """
 
-from math import ceil
+from math import ceil, exp
 
 from controlplane.decide.scaling.figures import Figures
 from controlplane.decide.scaling.inputs import ScaleInput
@@ -13,7 +13,9 @@ from controlplane.domain.load import ClassLoad
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.domain.samples import number
-from controlplane.queueing.priority import wait_tail_above
+from controlplane.queueing.erlang import erlang_c
+
+BEYOND_P99 = 0.01
 
 
 def fewer_suffice(seen: ScaleInput, now: Figures) -> Wish | None:
@@ -56,20 +58,25 @@ def _survivors(seen: ScaleInput, now: Figures) -> int:
 
 
 def _would_break(seen: ScaleInput, now: Figures, replicas: int) -> bool:
-    """Say whether a class's predicted P99 wait on so many replicas breaks its objective."""
+    """Say whether a class's predicted P99 wait on so many replicas breaks its objective.
+
+    Those who wait do so, per class, for about an exponential time whose mean is Cobham's:
+    service / (slots x (1 - load of the classes before) x (1 - load with this class)).
+    """
     slots = max(1, round(replicas * now.slots))
-    above = 0.0  # arrivals of this class and of those before it
+    waiting = erlang_c(slots, now.work or 0.0)
+    before = 0.0
     for priority in PRIORITIES:
         arrivals = number(seen.load.classes.get(priority, ClassLoad()).arrivals) or 0.0
-        above += arrivals
+        with_it = before + arrivals * now.service_s / slots
         objective = seen.policy.objectives.get(priority)
-        if objective is None or arrivals == 0:
-            continue
-        late = wait_tail_above(
-            objective.wait_p99_s, slots, above, now.arrivals or above, now.service_s
-        )
-        if late > 0.01:
-            return True
+        if objective is not None and arrivals > 0:
+            if with_it >= 1.0:
+                return True
+            mean_s = now.service_s / (slots * (1.0 - before) * (1.0 - with_it))
+            if waiting * exp(-objective.wait_p99_s / mean_s) > BEYOND_P99:
+                return True
+        before = with_it
     return False
 
 

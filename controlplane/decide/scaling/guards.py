@@ -95,10 +95,11 @@ def cold_step_only(seen: ScaleInput, now: Figures, target: Target) -> Target:
         return target
     ready = sum(h.serving + h.promotable + h.loading for h in seen.held.values())
     base = max(now.current, ready)
-    allowed = max(policy.cold_step_min, int(policy.cold_step_share * now.current))
     recent = sum(
         start.replicas for start in seen.memory.cold if seen.at - start.at < policy.step_period_s
     )
+    # The share is of the target at the period's start, else each step would widen the next.
+    allowed = max(policy.cold_step_min, int(policy.cold_step_share * (now.current - recent)))
     most = base + max(0, allowed - recent)
     if target.replicas <= most:
         return target

@@ -48,7 +48,7 @@ class MemoryJournal:
         self, loop: str, choices: Sequence[Choice], at: Instant, catalogue_version: int
     ) -> Sequence[int | None]:
         """Write the choices down; None where a row only counts one more repeat of a hold."""
-        # All or nothing, as a transaction is: a choice without a reason is found before any is kept.
+        # All or nothing, as a transaction is: a choice without a reason is found before.
         for choice in choices:
             entry(choice, at, None)
         return [self._enter(loop, choice, at, catalogue_version) for choice in choices]

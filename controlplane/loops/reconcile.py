@@ -1,0 +1,154 @@
+"""The one loop: observe, decide, write down, act. Every other file here is an instance of it.
+
+There is no retry inside a cycle: the next one looks again. There are two ways for a cycle to fail:
+the other side is `UnavailableError` (expected: one warning when it starts, one line when it is
+over), or anything else, which is a bug: logged with its traceback and counted. Either costs one
+cycle, never the daemon.
+
+A choice is journaled `open` before it is acted on and closed with what happened. A crash in between
+leaves an open row, which the next start settles by looking: decisions are derived from what is
+seen, so what was not done is simply decided again (laws 3, 4).
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, NoReturn, TypeVar
+
+import msgspec
+import structlog
+
+from controlplane.clock import Clock, stopwatch
+from controlplane.domain.decisions import Choice, Ending, Outcome
+from controlplane.ports import Journal, LoopMemory, UnavailableError
+from controlplane.telemetry.heartbeats import Heartbeats
+from controlplane.telemetry.metrics import Metrics
+
+S = TypeVar("S")
+M = TypeVar("M", bound=msgspec.Struct)
+
+CYCLE_LIMIT_S = 30.0  # of real time
+MEMORY_EVERY_S = 15.0  # of real time, where nothing was decided
+OFFLOAD_ABOVE = 100  # subjects; a decision takes microseconds, a thousand of them block the loop
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Loop(Generic[S, M]):
+    """An instance: what it looks at, how it decides, what it does."""
+
+    name: str
+    every_s: float  # of the world's time
+    observe: Callable[[], Awaitable[S]]
+    decide: Callable[[S, M], tuple[Sequence[Choice], M]]
+    act: Callable[[Choice], Awaitable[Outcome]]
+    fresh: M
+    restore: Callable[[M], None] = lambda _: None  # put what is remembered in force at the start
+    seen: Callable[[S, Sequence[Choice], M], None] = lambda _s, _c, _m: None  # for charts, metrics
+    subjects: Callable[[], int] = lambda: 0
+
+
+@dataclass(slots=True)
+class Shell:
+    """What all loops share."""
+
+    clock: Clock
+    journal: Journal
+    memory: LoopMemory
+    heartbeats: Heartbeats
+    metrics: Metrics
+    catalogue_version: Callable[[], int]
+    wakes: dict[str, asyncio.Event] = field(default_factory=dict)
+
+    def wake(self, *loops: str) -> None:
+        """Let these loops (all, when none is named) look now instead of at their next period."""
+        for name in loops or tuple(self.wakes):
+            if name in self.wakes:
+                self.wakes[name].set()
+
+
+async def reconcile(loop: Loop[S, M], shell: Shell) -> NoReturn:
+    """Run an instance for ever."""
+    structlog.contextvars.bind_contextvars(loop=loop.name)
+    wake = shell.wakes.setdefault(loop.name, asyncio.Event())
+    memory = await start(loop, shell)
+    saved_at = stopwatch()
+    failing = ""
+    while True:
+        began, failure = stopwatch(), ""
+        wake.clear()
+        due = shell.clock.now() + loop.every_s
+        try:
+            async with asyncio.timeout(CYCLE_LIMIT_S):
+                save = stopwatch() - saved_at >= MEMORY_EVERY_S
+                memory, kept = await cycle(loop, shell, memory, save=save)
+                saved_at = stopwatch() if kept else saved_at
+        except (UnavailableError, TimeoutError) as cause:
+            failure = str(cause) or type(cause).__name__
+        except Exception as cause:  # a bug costs one cycle, never the daemon
+            failure = f"{type(cause).__name__}: {cause}"
+            log.exception("cycle failed")
+        _note(loop, shell, stopwatch() - began, failure)
+        if bool(failure) != bool(failing):
+            log.warning("cycles fail" if failure else "cycles run again", cause=failure or failing)
+        failing = failure
+        await _until(due, wake, shell.clock)
+
+
+async def start(loop: Loop[S, M], shell: Shell) -> M:
+    """Read the memory, put it in force, and settle what a crash left open."""
+    stored = await shell.memory.load(loop.name)
+    memory = loop.fresh
+    if stored is not None:
+        try:
+            memory = msgspec.json.decode(stored, type=type(loop.fresh))
+        except msgspec.MsgspecError as cause:
+            log.warning("memory of another version is set aside", cause=str(cause))
+    loop.restore(memory)
+    for row in await shell.journal.unsettled(loop.name):
+        settled = Outcome(Ending.SETTLED, "found open after a restart; decided anew from what is")
+        await shell.journal.close(row.id, settled, shell.clock.now())
+    return memory
+
+
+async def cycle(loop: Loop[S, M], shell: Shell, memory: M, *, save: bool = True) -> tuple[M, bool]:
+    """Run one cycle; give the new memory, and whether it was stored."""
+    seen = await loop.observe()
+    if loop.subjects() > OFFLOAD_ABOVE:
+        choices, memory = await asyncio.to_thread(loop.decide, seen, memory)
+    else:
+        choices, memory = loop.decide(seen, memory)
+    at = shell.clock.now()
+    acting = [choice for choice in choices if choice.actions]
+    if acting or save:  # before anything is done, so that a restart knows what was decided
+        await shell.memory.save(loop.name, msgspec.json.encode(memory))
+    rows = await shell.journal.open(loop.name, choices, at, shell.catalogue_version())
+    for row, choice in zip(rows, choices, strict=True):
+        if choice.actions or row is not None:
+            shell.metrics.decided(loop.name, choice.decisive)
+        outcome = await loop.act(choice) if choice.actions else Outcome(Ending.DONE)
+        if row is not None:
+            await shell.journal.close(row, outcome, shell.clock.now())
+            shell.metrics.ended(loop.name, outcome.ending)
+    loop.seen(seen, choices, memory)
+    return memory, bool(acting) or save
+
+
+def _note(loop: Loop[S, M], shell: Shell, took_s: float, failure: str) -> None:
+    now = asyncio.get_running_loop().time()
+    shell.heartbeats.beat(loop.name, loop.every_s / shell.clock.rate, now, failure)
+    shell.metrics.cycle(loop.name, took_s, failed=bool(failure))
+
+
+async def _until(due: float, wake: asyncio.Event, clock: Clock) -> None:
+    """Sleep until the next period, or until somebody says look now."""
+    left = (due - clock.now()) / clock.rate
+    if left <= 0:
+        await asyncio.sleep(0)
+        return
+    try:
+        async with asyncio.timeout(left):
+            await wake.wait()
+    except TimeoutError:
+        pass
