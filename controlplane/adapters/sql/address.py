@@ -1,6 +1,5 @@
 """Where the store lies: a folder with an SQLite file, or the URL of a PostgreSQL database."""
 
-import os
 from pathlib import Path
 
 from sqlalchemy.engine import URL, make_url
@@ -13,19 +12,12 @@ _ASYNCHRONOUS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg
 _SYNCHRONOUS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
 
 
-def data_folder() -> Path:
-    """Give the folder of the user's state: $XDG_STATE_HOME, else ~/.local/state."""
-    state = os.environ.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(state).expanduser() / "controlplane"
-
-
 class Address:
     """A store's address, in the forms its readers want."""
 
-    def __init__(self, where: str | Path | None = None) -> None:
-        """Take a folder or a URL; nothing means CONTROLPLANE_DATA, else the user's state folder."""
-        place = where or os.environ.get("CONTROLPLANE_DATA") or data_folder()
-        self._url = _from_url(place) if "://" in str(place) else _in_folder(Path(place))
+    def __init__(self, where: str | Path) -> None:
+        """Take a folder, or a URL as text."""
+        self._url = _from_url(str(where)) if "://" in str(where) else _in_folder(Path(where))
 
     @property
     def kind(self) -> str:
@@ -61,9 +53,9 @@ def _in_folder(folder: Path) -> URL:
     return URL.create("sqlite", database=str(folder.expanduser() / FILE_NAME))
 
 
-def _from_url(text: str | Path) -> URL:
+def _from_url(text: str) -> URL:
     try:
-        url = make_url(str(text))
+        url = make_url(text)
     except ArgumentError:
         raise StoreError("the store's address is no URL such as postgresql://host/name") from None
     if url.get_backend_name() not in _ASYNCHRONOUS:

@@ -16,7 +16,7 @@ _LOCK = 4_711_001  # any number that only this product's migrations use
 _BROUGHT_UP = {Schema.EMPTY, Schema.OLDER}
 
 
-def upgrade(where: str | Path | Address | None = None, wait_s: float = BUSY_TIMEOUT_S) -> bool:
+def upgrade(where: str | Path | Address, wait_s: float = BUSY_TIMEOUT_S) -> bool:
     """Create or migrate the tables; say whether there was anything to do.
 
     It is one transaction: a full disk in its middle leaves everything as it was.

@@ -21,7 +21,7 @@ from controlplane.clock import wall
 
 @asynccontextmanager
 async def open_store(
-    where: str | Path | None = None,
+    where: str | Path,
     world: str | None = None,
     *,
     create: bool = False,
