@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from controlplane.domain.policies import STRICT
 from controlplane.domain.priorities import Priority
-from controlplane.simulation.arrivals import BLOCK, Arrivals, times
+from controlplane.simulation.arrivals import Arrivals, times
 from controlplane.simulation.replay import replayed
 from controlplane.simulation.service_times import ServiceTime
 from controlplane.simulation.traces import RequestTrace
@@ -89,8 +89,8 @@ class StreamTraffic:
         coming, serving = chance.spawn(2)
         replay = stream.arrivals.trace
         if replay is not None:
-            passes = replayed(self._traces[replay.file], replay, coming)
-            return _from_trace(passes, stream, serving)
+            blocks = replayed(self._traces[replay.file], replay, coming)
+            return _from_trace(blocks, stream, serving)
         return _from_process(stream, coming, serving)
 
 
@@ -108,18 +108,15 @@ def _from_process(
 
 
 def _from_trace(
-    passes: Iterator[RequestTrace], stream: Stream, serving: np.random.Generator
+    blocks: Iterator[RequestTrace], stream: Stream, serving: np.random.Generator
 ) -> Iterator[Chunk]:
-    for trace in passes:
-        for start in range(0, len(trace), BLOCK):
-            part = slice(start, start + BLOCK)
-            at = trace.at[part]
-            tokens = (_part(trace.prompt_tokens, part), _part(trace.output_tokens, part))
-            if stream.service.from_trace and trace.service_s is not None:
-                service = trace.service_s[part]
-            else:
-                service = _service(stream, serving, len(at), tokens)
-            yield _chunk(stream, at, service, *tokens)
+    for block in blocks:
+        tokens = (block.prompt_tokens, block.output_tokens)
+        if stream.service.from_trace and block.service_s is not None:
+            service = block.service_s
+        else:
+            service = _service(stream, serving, len(block), tokens)
+        yield _chunk(stream, block.at, service, *tokens)
 
 
 def _part(column: Tokens | None, part: slice) -> Tokens | None:

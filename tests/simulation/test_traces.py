@@ -3,13 +3,10 @@
 import gzip
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from controlplane.domain.faults import FaultsError
 from controlplane.simulation.library import TRACES
-from controlplane.simulation.replay import Replay, replayed
-from controlplane.simulation.streams import generator
 from controlplane.simulation.traces import read_trace
 
 
@@ -100,30 +97,3 @@ def test_a_missing_or_broken_file_is_one_sentence(tmp_path: Path) -> None:
 
     assert "cannot be read" in faults(tmp_path / "none.csv")[0]
     assert "cannot be read" in faults(tmp_path / "bad.csv.gz")[0]
-
-
-def replayed_times(replay: Replay, passes: int = 1) -> np.ndarray:
-    trace = read_trace(TRACES / "azure-2023-code.csv.gz")
-    endless = replayed(trace, replay, generator(1, "replay"))
-    return np.concatenate([next(endless).at for _ in range(passes)])
-
-
-def test_a_loop_begins_anew_after_its_length() -> None:
-    at = replayed_times(Replay(file="code", loop_s=3600), passes=3)
-
-    assert len(at) == 3 * 8819
-    np.testing.assert_allclose(at[8819 : 2 * 8819], at[:8819] + 3600)
-    assert (np.diff(at) >= 0).all()
-
-
-@pytest.mark.parametrize("factor", [0.3, 2.5])
-def test_a_factor_scales_the_number_of_requests_and_keeps_their_shape(factor: float) -> None:
-    plain = replayed_times(Replay(file="code", loop_s=3600))
-    scaled = replayed_times(Replay(file="code", loop_s=3600, factor=factor))
-    one = np.histogram(plain, bins=60, range=(0, 3600))[0].astype(float)
-    two = np.histogram(scaled, bins=60, range=(0, 3600))[0].astype(float)
-
-    assert len(scaled) == pytest.approx(factor * len(plain), rel=0.05)
-    assert np.corrcoef(one, two)[0, 1] > 0.98
-    assert (np.diff(scaled) >= 0).all()
-    assert scaled.max() < 3600
