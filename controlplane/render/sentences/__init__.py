@@ -9,6 +9,7 @@ from controlplane.render.sentences.languages import (
     explanation,
     sentence,
     title,
+    whole,
 )
 
 __all__ = [
@@ -25,4 +26,5 @@ __all__ = [
     "sentence",
     "title",
     "unit_of",
+    "whole",
 ]

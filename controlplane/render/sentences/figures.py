@@ -14,6 +14,7 @@ GAP = "\u00a0"
 _SHARE_UNITS = frozenset({"share", "ratio"})
 _SHARE_NAMES = frozenset({"memory", "offered_load", "utilisation", "covered"})
 _BARE = frozenset({"replicas"})
+_NOTES = ("per ", "on ")  # units that say per what or where, e.g. "per 15 s"
 _CLASSES = ("high", "medium", "low")
 
 
@@ -49,7 +50,7 @@ def quantity(value: EvidenceValue, unit: str, digits: int = 3) -> str:
     if unit in _SHARE_UNITS:
         return f"{figure(value * 100, digits)}{GAP}%"
     written = figure(value, digits)
-    if not unit or unit in _BARE:
+    if not unit or unit in _BARE or unit.startswith(_NOTES):
         return written
     return f"{written}{'' if unit.startswith('/') else GAP}{unit}"
 
@@ -81,9 +82,14 @@ def held_against_limit(evidence: Iterable[Evidence]) -> Evidence | None:
 
 
 def blanks(evidence: Iterable[Evidence]) -> dict[str, str]:
-    """Name everything recorded: `name`, `name.limit`, and `seen`, `limit` for the main one."""
+    """Name everything recorded: `name`, `name.limit`; `seen`, `limit`, `per` of the main one."""
     listed = tuple(evidence)
     filled: dict[str, str] = {}
+    counts = [one for one in listed if type(one.value) is int and one.limit is None]
+    if counts:
+        filled["counts"] = ", ".join(
+            f"{quantity(one.value, one.unit)} {one.name}" for one in counts
+        )
     for one in listed:
         value, limit = pair(one)
         if one.value is not None:
@@ -97,6 +103,8 @@ def blanks(evidence: Iterable[Evidence]) -> dict[str, str]:
             filled["seen"] = value
         if main.limit is not None:
             filled["limit"] = limit
+        if main.unit.startswith(_NOTES):
+            filled["per"] = main.unit
         ending = main.name.rsplit("_", 1)[-1]
         if ending in _CLASSES:
             filled.setdefault("class", ending)

@@ -40,5 +40,7 @@ def sentence(reason: Reason, language: str = DEFAULT) -> str:
 
 
 def whole(said: str, language: str = DEFAULT) -> str:
-    """Make a sentence of a clause: its first letter large, a full stop behind it."""
-    return f"{said[:1].upper()}{said[1:]}{_FULL_STOP.get(language, '.')}"
+    """Make a sentence of a clause: its first letter large unless it begins a name."""
+    first = said.partition(" ")[0]
+    name = not first.isalpha()  # chat-70b and 4 stay as they are written
+    return f"{said[:1] if name else said[:1].upper()}{said[1:]}{_FULL_STOP.get(language, '.')}"

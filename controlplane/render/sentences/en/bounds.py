@@ -31,7 +31,7 @@ BOUNDS: Table = {
     ),
     C.SPILLED: Wording(
         "Spilled over",
-        "[{from} is short|a cheaper class is short], so [{to}|the next class] takes over",
+        "[{instead_of} is short|a cheaper class is short], so the next class takes over[: {counts}]",
         "The cheaper class has no device left, so the next class that fits takes the replica.",
     ),
     C.CAME_BACK: Wording(
@@ -41,7 +41,7 @@ BOUNDS: Table = {
     ),
     C.GIVEN_UP: Wording(
         "Given up",
-        "[{node_class} gives up {seen}|the dearest class gives up replicas]",
-        "When the target falls, replicas on the dearest class go first.",
+        "[{from}|one class] is given up for [{to}|another]",
+        "Replicas leave a class another model needs, and grow on another first.",
     ),
 }

@@ -39,18 +39,19 @@ GUARDS: Table = {
     ),
     C.COLD_STEP_ONLY: Wording(
         "Cold step",
-        "at most [{cold.limit}|a few] may be started cold",
+        "at most [{cold.limit}|a few] may be started cold[ {per}]",
         "Starting many cold replicas at once makes the start of each slower. "
         "Promoting warm ones is cheap and is not limited by this.",
     ),
     C.INVENTORY_UNKNOWN: Wording(
         "Inventory unknown",
-        "the list of nodes could not be had[ ({why})]",
+        "the list of nodes could not be had[ ({why})][ ({nodes})]",
         "Without knowing the devices nothing is created and nothing given up.",
     ),
     C.NO_DEVICES: Wording(
         "No devices",
-        "there are no devices[ of class {node_class}]",
+        "[it needs {devices} devices {per} and there are {devices.limit}|there are no devices]"
+        "[ of class {node_class}]",
         "The cluster was seen and reports no device the model could use.",
     ),
     C.NO_CLASS_FITS: Wording(
@@ -60,7 +61,7 @@ GUARDS: Table = {
     ),
     C.CLASS_SHORT: Wording(
         "Class short",
-        "[{node_class}|the class] is short of devices[ and is left alone for {seen}]",
+        "[{node_class}|the class] is short of devices[ and is left alone for {backoff}]",
         "A replica of this class could not be scheduled for a while. The class is left alone "
         "and tried again later; the next replica goes to the next class that fits.",
     ),

@@ -6,12 +6,12 @@ from controlplane.render.sentences.wording import Table, Wording
 LANES: Table = {
     C.REFILLED: Wording(
         "Refilled",
-        "spares are started[: {seen} of {limit} are there]",
+        "more replicas are started[: {counts}]",
         "Fewer replicas are there than target and spares need, so more are created.",
     ),
     C.SPARE_SURPLUS: Wording(
         "Surplus",
-        "there are more replicas than needed[: {seen} of {limit}]",
+        "[{replica}|a replica] is one more than needed",
         "More replicas are there than target and spares need; the least useful leave first.",
     ),
     C.WARM_UP_STARTED: Wording(
@@ -74,6 +74,11 @@ LANES: Table = {
         "Unschedulable",
         "[{replica}|a replica] finds no node[ for {seen}][: {note}]",
         "The scheduler found no node with room. Such replicas are cancelled first.",
+    ),
+    C.LENT: Wording(
+        "Lent",
+        "its spares lend [{slots} slots|some slots] each to low requests",
+        "A lending spare serves low on part of its slots; when promoted the rest is free at once.",
     ),
     C.PUT_TO_SLEEP: Wording(
         "Put to sleep",

@@ -42,7 +42,7 @@ MATCHING: Table = {
     ),
     C.BIGGER_THAN_NEEDED: Wording(
         "Bigger than needed",
-        "the device is bigger than needed[: {seen} of {limit}]",
+        "the device is bigger than needed[: {seen} of {limit}][, {sufficient} would do]",
         "It runs, but a cheaper class would do; the difference shows as stranded memory.",
     ),
     C.SQUATTING: Wording(

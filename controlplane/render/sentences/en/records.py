@@ -6,12 +6,12 @@ from controlplane.render.sentences.wording import Table, Wording
 RECORDS: Table = {
     C.CATALOGUE_APPLIED: Wording(
         "Catalogue applied",
-        "version [{version}|a new version] of the catalogue is in force",
+        "[{source}|a new fleet file] is in force[ instead of version {replaces}]",
         "A valid fleet file was read and decides from now on.",
     ),
     C.CATALOGUE_REFUSED: Wording(
         "Catalogue refused",
-        "the new fleet file has [{seen} faults|faults], so the old one stays in force",
+        "the new fleet file has [{faults} faults|faults], so the old one stays in force[: {first}]",
         "A file with faults is never applied, not even in part.",
     ),
     C.METERED: Wording(

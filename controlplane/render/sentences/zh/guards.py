@@ -41,12 +41,12 @@ GUARDS: Table = {
     ),
     C.INVENTORY_UNKNOWN: Wording(
         "库存未知",
-        "无法取得节点列表[（{why}）]",
+        "无法取得节点列表[（{why}）][（{nodes}）]",
         "不了解设备情况时，既不创建也不放弃任何副本。",
     ),
     C.NO_DEVICES: Wording(
         "没有设备",
-        "没有[ {node_class} |]设备",
+        "[{per} 需要 {devices} 台而只有 {devices.limit} 台|没有设备][（{node_class}）]",
         "已看到集群，但其中没有该模型可用的设备。",
     ),
     C.NO_CLASS_FITS: Wording(
@@ -56,7 +56,7 @@ GUARDS: Table = {
     ),
     C.CLASS_SHORT: Wording(
         "节点类紧缺",
-        "[{node_class}|该节点类] 设备紧缺[，{seen} 内不再尝试]",
+        "[{node_class}|该节点类] 设备紧缺[，{backoff} 内不再尝试]",
         "该类的副本长时间无法调度。先放下，稍后再试；下一个副本去下一个合适的节点类。",
     ),
     C.NO_DEVICE_FREE: Wording(

@@ -6,12 +6,12 @@ from controlplane.render.sentences.wording import Table, Wording
 LANES: Table = {
     C.REFILLED: Wording(
         "补充",
-        "正在启动备用副本[：已有 {seen}，应有 {limit}]",
+        "启动更多副本[：{counts}]",
         "现有副本少于目标加备用之和，因此再创建。",
     ),
     C.SPARE_SURPLUS: Wording(
         "多余",
-        "副本多于所需[：{seen}，应有 {limit}]",
+        "[{replica}|一个副本] 已多余",
         "现有副本多于目标加备用之和；最没用的先离开。",
     ),
     C.WARM_UP_STARTED: Wording(
@@ -73,6 +73,11 @@ LANES: Table = {
         "无法调度",
         "[{replica}|一个副本] 找不到节点[，已 {seen}][：{note}]",
         "调度器找不到有空位的节点。此类副本最先被取消。",
+    ),
+    C.LENT: Wording(
+        "已出借",
+        "备用副本各出借[ {slots} 个|部分]槽位给低优先级请求",
+        "出借的备用副本用部分槽位服务低优先级；一旦提升，其余槽位立即可用。",
     ),
     C.PUT_TO_SLEEP: Wording(
         "进入休眠",

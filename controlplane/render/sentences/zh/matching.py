@@ -41,7 +41,7 @@ MATCHING: Table = {
     ),
     C.BIGGER_THAN_NEEDED: Wording(
         "大于所需",
-        "设备大于所需[：用 {seen}，共 {limit}]",
+        "设备大于所需[：用 {seen}，共 {limit}][，{sufficient} 就够了]",
         "能运行，但更便宜的节点类就够了；差额显示为闲置显存。",
     ),
     C.SQUATTING: Wording(

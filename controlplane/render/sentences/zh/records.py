@@ -6,12 +6,12 @@ from controlplane.render.sentences.wording import Table, Wording
 RECORDS: Table = {
     C.CATALOGUE_APPLIED: Wording(
         "目录已生效",
-        "[目录版本 {version}|新的目录版本] 已生效",
+        "[{source}|新的机群文件] 已生效[，取代版本 {replaces}]",
         "有效的机群文件已读入，从现在起据此决策。",
     ),
     C.CATALOGUE_REFUSED: Wording(
         "目录被拒绝",
-        "新的机群文件有[ {seen} 处|]错误，旧文件继续生效",
+        "新的机群文件有[ {faults} 处|]错误，旧文件继续生效[：{first}]",
         "有错误的文件绝不生效，部分也不行。",
     ),
     C.METERED: Wording(
