@@ -91,21 +91,23 @@ def blanks(evidence: Iterable[Evidence]) -> dict[str, str]:
             f"{quantity(one.value, one.unit)} {one.name}" for one in counts
         )
     for one in listed:
-        value, limit = pair(one)
-        if one.value is not None:
-            filled[one.name] = value
-        if one.limit is not None:
-            filled[f"{one.name}.limit"] = limit
+        filled |= _named(one, one.name, f"{one.name}.limit")
     main = held_against_limit(listed)
-    if main is not None:
-        value, limit = pair(main)
-        if main.value is not None:
-            filled["seen"] = value
-        if main.limit is not None:
-            filled["limit"] = limit
-        if main.unit.startswith(_NOTES):
-            filled["per"] = main.unit
-        ending = main.name.rsplit("_", 1)[-1]
-        if ending in _CLASSES:
-            filled.setdefault("class", ending)
+    return filled if main is None else {**_of_main(main), **filled}
+
+
+def _named(one: Evidence, name: str, limit_name: str) -> dict[str, str]:
+    value, limit = pair(one)
+    named = ((name, one.value, value), (limit_name, one.limit, limit))
+    return {key: written for key, known, written in named if known is not None}
+
+
+def _of_main(main: Evidence) -> dict[str, str]:
+    """Name the main evidence by its role, and what its name and unit say besides."""
+    filled = _named(main, "seen", "limit")
+    ending = main.name.rsplit("_", 1)[-1]
+    if ending in _CLASSES:
+        filled["class"] = ending
+    if main.unit.startswith(_NOTES):
+        filled["per"] = main.unit
     return filled

@@ -31,7 +31,8 @@ BOUNDS: Table = {
     ),
     C.SPILLED: Wording(
         "Spilled over",
-        "[{instead_of} is short|a cheaper class is short], so the next class takes over[: {counts}]",
+        "[{instead_of} is short|a cheaper class is short], so the next class takes over"
+        "[: {counts}]",
         "The cheaper class has no device left, so the next class that fits takes the replica.",
     ),
     C.CAME_BACK: Wording(
