@@ -195,6 +195,10 @@ class TokenStore(Protocol):
         """Give the token with this secret."""
         ...
 
+    async def remove(self, name: str) -> bool:
+        """Take one away; say whether there was one."""
+        ...
+
 
 class AuditEntry(msgspec.Struct, frozen=True, kw_only=True):
     """One mutating call: who did what to whom, and how it ended."""

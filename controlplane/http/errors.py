@@ -10,6 +10,7 @@ import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
+from controlplane.http.access import CALLER
 from controlplane.http.frame import ERROR_PAGE
 from controlplane.http.problems import ProblemError, problem_response, title
 from controlplane.ports import UnavailableError
@@ -76,7 +77,8 @@ async def answer(request: web.Request, problem: ProblemError) -> web.Response:
 async def _page(request: web.Request, problem: ProblemError) -> str:
     words = title(problem.status)
     render = request.app.get(ERROR_PAGE)
-    if render is not None:
+    # The usual frame shows the fleet; who is not let in, by guard or login, sees none of it.
+    if render is not None and CALLER in request:
         try:
             return await render(request, problem.status, words, problem.detail)
         except Exception:

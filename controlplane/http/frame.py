@@ -42,6 +42,16 @@ class ErrorPage(Protocol):
         ...
 
 
+class LoginPage(Protocol):
+    """Renders the form that asks for a token: a POST to the same address, field `token`."""
+
+    async def __call__(self, request: web.Request, detail: str) -> str:
+        """Give the HTML; `detail` says what was wrong, if anything was."""
+        ...
+
+
+LOGIN_PAGE: web.AppKey[LoginPage] = web.AppKey("login_page")
+
 FRAGMENTS: web.AppKey[Mapping[str, Fragment]] = web.AppKey("fragments")
 """Name of an event of the feed -> what renders it, e.g. "fleet.pools" (its sse-swap)."""
 

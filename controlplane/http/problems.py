@@ -22,6 +22,7 @@ class ProblemError(Exception):
         detail: str,
         *,
         faults: Sequence[Fault] = (),
+        lines: Sequence[str] = (),
         headers: Mapping[str, str] | None = None,
     ) -> None:
         """`detail` is shown to the caller: one sentence, no secrets, no internals."""
@@ -29,6 +30,7 @@ class ProblemError(Exception):
         self.status = status
         self.detail = detail
         self.faults = tuple(faults)
+        self.lines = tuple(lines)  # faults of a file, one line each
         self.headers = dict(headers or {})
 
 
@@ -62,6 +64,8 @@ def problem_body(path: str, error: ProblemError) -> dict[str, Any]:
     }
     if error.faults:
         body["errors"] = [fault._asdict() for fault in error.faults]
+    if error.lines:
+        body["lines"] = list(error.lines)
     return body
 
 

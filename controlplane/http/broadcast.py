@@ -1,0 +1,129 @@
+"""Computes what is being watched, once per tick for everybody, and numbers what changed.
+
+Watchers never get a queue: a picture that nobody took yet is replaced by the newer one.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from hashlib import blake2b
+from typing import NamedTuple, TypeAlias
+
+import structlog
+
+from controlplane.clock import wall
+from controlplane.http.frame import Glance
+
+log = structlog.get_logger(__name__)
+
+TICK_S = 1.0
+UNWATCHED_TICK_S = 15.0
+
+
+class Watched(NamedTuple):
+    """One thing that somebody watches. Equal ones are computed together."""
+
+    event: str
+    as_html: bool
+    glance: Glance
+
+
+class Picture(NamedTuple):
+    """The newest state of a watched thing; `number` grows with every change of anything."""
+
+    number: int
+    text: str
+    digest: bytes
+
+
+Compute: TypeAlias = Callable[[Watched], Awaitable[str]]
+
+
+class Broadcast:
+    """The pictures of everything that is watched."""
+
+    def __init__(self, compute: Compute, idle: Callable[[], Awaitable[object]]) -> None:
+        """`compute` gives a picture's text; `idle` is called when nobody watches."""
+        self._compute = compute
+        self._idle = idle
+        self._watchers: Counter[Watched] = Counter()
+        self._pictures: dict[Watched, Picture] = {}
+        self._number = 0
+        self._ticked = asyncio.Event()
+        self._wanted = asyncio.Event()
+        self._failing: set[Watched] = set()
+        self.boot = f"{int(wall() * 1000):x}"  # numbers start anew with each process
+        self.closed = False
+
+    @property
+    def watchers(self) -> int:
+        """How many watched things there are, counted once per watcher."""
+        return self._watchers.total()
+
+    def watch(self, things: Iterable[Watched]) -> None:
+        """Begin to compute these; a picture taken by nobody for long is computed anew."""
+        self._watchers.update(things)
+        self._wanted.set()
+
+    def unwatch(self, things: Iterable[Watched]) -> None:
+        """Stop for one watcher; what nobody else watches is forgotten."""
+        self._watchers.subtract(things)
+        self._watchers = +self._watchers
+        for thing in self._pictures.keys() - self._watchers.keys():
+            del self._pictures[thing]
+
+    def pictures(self, things: Iterable[Watched]) -> Mapping[Watched, Picture]:
+        """Give the newest pictures of these, where there are any."""
+        return {thing: self._pictures[thing] for thing in things if thing in self._pictures}
+
+    async def tick(self) -> None:
+        """Compute everything that is watched and wake the watchers."""
+        self._wanted.clear()
+        for thing in list(self._watchers):
+            await self._refresh(thing)
+        ticked, self._ticked = self._ticked, asyncio.Event()
+        ticked.set()
+
+    async def ticked(self) -> None:
+        """Wait for the next tick, or for the end."""
+        if not self.closed:
+            await self._ticked.wait()
+
+    def close(self) -> None:
+        """Let every watcher end."""
+        self.closed = True
+        self._ticked.set()
+        self._wanted.set()
+
+    async def run(self) -> None:
+        """Tick for as long as the application lives."""
+        while not self.closed:
+            if self._watchers:
+                await self.tick()
+                pause = TICK_S
+            else:
+                await self._idle()
+                pause = UNWATCHED_TICK_S
+            try:  # a new watcher need not wait for the next tick
+                async with asyncio.timeout(pause):
+                    await self._wanted.wait()
+            except TimeoutError:
+                pass
+
+    async def _refresh(self, thing: Watched) -> None:
+        """Compute one; when that fails it is said once, and the old picture stays and ages."""
+        try:
+            self._store(thing, await self._compute(thing))
+        except Exception:
+            if thing not in self._failing:
+                log.exception("feed cannot compute", what=thing.event)
+            self._failing.add(thing)
+        else:
+            self._failing.discard(thing)
+
+    def _store(self, thing: Watched, text: str) -> None:
+        digest = blake2b(text.encode(), digest_size=12).digest()
+        held = self._pictures.get(thing)
+        if thing in self._watchers and (held is None or held.digest != digest):
+            self._number += 1
+            self._pictures[thing] = Picture(self._number, text, digest)
