@@ -44,7 +44,8 @@ def never_fits(catalogue: Catalogue) -> Iterator[Broken]:
             if against:
                 why = "; ".join(clause(remark.code, remark.evidence) for remark in against)
                 path = ("models", name, "variants", verdict.node_class)
-                yield Broken(path, f"can never run here: {why}", "")
+                plain = why.replace("\u00a0", " ")  # pages keep figure and unit together
+                yield Broken(path, f"can never run here: {plain}", "")
 
 
 def reserve_takes_all(catalogue: Catalogue) -> Iterator[Broken]:

@@ -22,7 +22,7 @@ _MERGE = "<<"
 _TRUE = frozenset({"true", "yes", "on", "y"})  # the last three only in a YAML 1.1 file
 _NOT_FINITE = frozenset({".inf", ".nan"})
 _DEEPEST = 40  # an alias may contain itself
-_MOST_VALUES = 1_000_000  # and aliases of aliases must not eat the memory
+_MOST_VALUES = 300_000  # and aliases of aliases must not eat the memory
 
 
 @dataclass(slots=True)

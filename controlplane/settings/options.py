@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from annotated_types import Gt, Interval, Len
+from annotated_types import Interval, Len
 from pydantic import ValidationError
 
 from controlplane.domain.faults import Fault, FaultsError
@@ -33,7 +33,7 @@ class ServeOptions:
     """Address to listen on; any but loopback requires tokens."""
     port: Annotated[int, Interval(ge=0, le=65535)] = 8080
     """Port to listen on; 0 takes any free one."""
-    speed: Annotated[float, Gt(0)] = 1.0
+    speed: Annotated[float, Interval(gt=0, le=3600)] = 1.0
     """How fast the embedded world's time runs: 60 lets a minute pass in a second."""
     data: Path
     """Folder of the store: decisions, costs, what people set."""
