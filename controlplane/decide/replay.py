@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from controlplane.decide.placement.squatting import Squatting, decide_squatting
 from controlplane.decide.scaling.decision import decide_scale
 from controlplane.decide.scaling.inputs import ScaleInput
 from controlplane.decide.spare.inputs import SpareInput
@@ -26,6 +27,7 @@ class Decider(NamedTuple):
 DECIDERS: dict[str, Decider] = {
     "scaling": Decider(ScaleInput, decide_scale),
     "spare": Decider(SpareInput, decide_spare),
+    "placement": Decider(Squatting, decide_squatting),
 }
 
 

@@ -60,4 +60,16 @@ class Lend(msgspec.Struct, frozen=True, tag=True):
     slots: int
 
 
-Action: TypeAlias = SetTarget | SetReplicas | SetLane | WarmUp | Sleep | Wake | Lend
+class ApplyCatalogue(msgspec.Struct, frozen=True, tag=True):
+    """Put a validated fleet file in force. Touches no cluster: the next cycles decide by it."""
+
+    source: str
+
+
+class Bill(msgspec.Struct, frozen=True, tag=True):
+    """Write what is not known to be in the ledger. Writing a row twice is writing it once."""
+
+
+Action: TypeAlias = (
+    SetTarget | SetReplicas | SetLane | WarmUp | Sleep | Wake | Lend | ApplyCatalogue | Bill
+)

@@ -7,7 +7,7 @@ import msgspec
 from controlplane.decide.scaling.allocate import shortages, spread
 from controlplane.decide.scaling.falling import fewer_suffice
 from controlplane.decide.scaling.figures import Figures, figures
-from controlplane.decide.scaling.guards import GUARDS, stabilisation_s
+from controlplane.decide.scaling.guards import GUARDS, room_on_classes, stabilisation_s
 from controlplane.decide.scaling.inputs import ColdStart, ModelMemory, ScaleInput
 from controlplane.decide.scaling.triggers import TRIGGERS
 from controlplane.decide.scaling.window import remember
@@ -64,10 +64,13 @@ def settle(seen: ScaleInput, wished: Wished) -> tuple[Choice, ModelMemory]:
     now, target = wished.figures, wished.target
     for guard in GUARDS:
         target = guard(seen, now, target)
+    wanted = target.replicas
+    target = room_on_classes(seen, now, target)  # last: what is left may still not fit
     target = _people(seen, now, target)
     target = _bounds(seen, target)
     split, target, refused = spread(seen, target)
-    memory = _remember(seen, wished, target.replicas, split)
+    wanted = min(max(wanted, target.replicas), seen.policy.scaling.max)
+    memory = _remember(seen, wished, target.replicas, split, wanted)
     # A first decision is always put in force, also where it changes nothing.
     changed = seen.memory.target != target.replicas or dict(seen.memory.split) != split
     action = SetTarget(model=seen.model, replicas=target.replicas, split=split)
@@ -122,8 +125,6 @@ def _remember(
     if target > base:
         cold = (*cold, ColdStart(at, target - base))
     known_wish = None if wished.wish is None else min(max(wished.wish, bounds.min), bounds.max)
-    wanted = max(known_wish or 0, target)
-    waiting = wanted > target and wished.wish is not None
     return msgspec.structs.replace(
         old,
         target=target,
@@ -137,6 +138,7 @@ def _remember(
         wishes=remember(old.wishes, at, known_wish, stabilisation_s(seen)),
         cold=cold,
         short=shortages(seen),
-        waiting_since=(old.waiting_since or at) if waiting else None,
+        waiting_since=(old.waiting_since or at) if wanted > target else None,
         wanted=wanted,
+        slo_broken=wished.figures.broken,
     )

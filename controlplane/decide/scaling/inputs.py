@@ -43,7 +43,8 @@ class ModelMemory(msgspec.Struct, frozen=True, kw_only=True):
     cold: tuple[ColdStart, ...] = ()
     short: Mapping[ClassName, Instant] = {}  # class -> left alone until
     waiting_since: Instant | None = None  # wants more than it can get
-    wanted: int = 0  # what it wanted before devices were given away
+    wanted: int = 0  # what it would be with devices enough
+    slo_broken: bool = False  # as of the last cycle
 
 
 class ScalingMemory(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,201 @@
+"""The composition root: everything is made, wired and closed here, and nowhere else.
+
+What is opened is closed by the same construct, in reverse order. SIGTERM and SIGINT end the daemon
+after the cycles under way; SIGHUP looks at the fleet file now.
+"""
+
+import asyncio
+import contextlib
+import signal
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import NoReturn
+
+import structlog
+from aiohttp import web
+
+from controlplane.adapters.sql.migrate import upgrade
+from controlplane.adapters.sql.opening import open_store
+from controlplane.adapters.sql.store import Store
+from controlplane.clock import Clock
+from controlplane.daemon.fleet_file import Applying, FleetFile
+from controlplane.decide.replay import decide_again
+from controlplane.decide.scaling.inputs import ScalingMemory, ScalingSeen
+from controlplane.domain.decisions import Choice
+from controlplane.http.app import make_app
+from controlplane.http.state import State
+from controlplane.loops.acting import Gate
+from controlplane.loops.catalogue import catalogue_loop
+from controlplane.loops.fleet import Fleet
+from controlplane.loops.metering import Metering
+from controlplane.loops.placement import Moves, placement_loop
+from controlplane.loops.reconcile import Shell, reconcile
+from controlplane.loops.scaling import scaling_loop
+from controlplane.loops.showing import Showing
+from controlplane.loops.spare import spare_loop
+from controlplane.settings import ServeOptions, parse_catalogue
+from controlplane.simulation.contenders import FORMS
+from controlplane.simulation.embedded import Embedded, embedded
+from controlplane.simulation.library import scenario_names
+from controlplane.simulation.whatif import WhatIfRuns
+from controlplane.telemetry.heartbeats import Heartbeats
+from controlplane.telemetry.history import History
+from controlplane.telemetry.metrics import Metrics
+
+log = structlog.stdlib.get_logger(__name__)
+
+PRUNE_EVERY_S = 86_400.0
+
+
+class StartError(Exception):
+    """The daemon cannot start; its text is one sentence for people."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Daemon:
+    """A daemon that is up: where it answers, and how to end it."""
+
+    address: str
+    state: State
+    stop: asyncio.Event
+
+
+async def serve(options: ServeOptions, started: Callable[[Daemon], None]) -> None:
+    """Run until told to stop. Raises StartError or FaultsError when it cannot start."""
+    file = FleetFile(options.config)
+    text = file.read()
+    clock = Clock(options.speed)
+    await asyncio.to_thread(upgrade, options.data)
+    world = f"embedded-{int(clock.now())}"
+    async with open_store(options.data, world) as store:
+        version = await store.catalogues.add(text, file.name, "start", clock.now())
+        file.put(parse_catalogue(text, file.name), version)
+        cluster = embedded(file.force.catalogue, clock, options.seed)
+        await _run(options, clock, store, cluster, file, started)
+
+
+async def _run(
+    options: ServeOptions,
+    clock: Clock,
+    store: Store,
+    cluster: Embedded,
+    file: FleetFile,
+    started: Callable[[Daemon], None],
+) -> None:
+    """Wire the loops and the pages around a cluster, and run them until told to stop."""
+    heartbeats, history, metrics = Heartbeats(), History(), Metrics()
+    gate = Gate(acting=options.mode != "advise")
+    fleet = Fleet(
+        clock=clock,
+        cluster=cluster,
+        signals=cluster,
+        overrides=store.overrides,
+        catalogue=file.force.catalogue,
+    )
+    shell = Shell(
+        clock=clock,
+        journal=store.journal,
+        memory=store.memory,
+        heartbeats=heartbeats,
+        metrics=metrics,
+        catalogue_version=lambda: file.force.version.version,
+    )
+    cluster.wake = lambda: shell.wake("scaling", "spare")
+    applying = Applying(file, store.catalogues, fleet, clock, cluster.swap_catalogue)
+    moves, showing = Moves(), Showing(fleet, history, metrics)
+    metering = Metering(fleet, store.ledger, history, metrics, lambda: file.force.version)
+
+    def seen(look: ScalingSeen, choices: Sequence[Choice], memory: ScalingMemory) -> None:
+        moves.scaling = memory  # who waits for devices, for placement
+        showing(look, choices, memory)
+
+    scaling = scaling_loop(fleet, gate, lambda: moves.memory, lambda: shell.wake("spare"), seen)
+    placement = placement_loop(fleet, gate, moves, lambda: shell.wake("scaling"))
+    reload = catalogue_loop(
+        file.look, applying.by_file, lambda faults: file.refuse(faults, clock.now())
+    )
+    loops: list[Awaitable[NoReturn]] = [
+        reconcile(scaling, shell),
+        reconcile(spare_loop(fleet, gate), shell),
+        reconcile(placement, shell),
+        reconcile(metering.loop(), shell),
+        reconcile(reload, shell),
+    ]
+    whatif = WhatIfRuns()
+    state = State(
+        clock=clock,
+        world=store.world.name,
+        cluster="embedded",
+        acting=gate.acting,
+        leader="this daemon",
+        history=history,
+        heartbeats=heartbeats,
+        in_force=file.force,
+        decisions=store.decisions,
+        replay=decide_again,
+        ledger=store.ledger,
+        overrides=store.overrides,
+        catalogues=store.catalogues,
+        tokens=store.tokens,
+        audit=store.audit,
+        whatif=whatif,
+        validate=parse_catalogue,
+        apply_catalogue=applying,
+        scenarios=scenario_names(),
+        policies=FORMS,
+        wake=shell.wake,
+    )
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(whatif.close)
+        address = await stack.enter_async_context(_listening(options, state))
+        stop = _signals(shell)
+        try:
+            async with asyncio.TaskGroup() as group:
+                tasks = [group.create_task(_guarded(loop)) for loop in loops]
+                tasks.append(group.create_task(cluster.pump(), name="pump"))
+                tasks.append(group.create_task(_prune(store, clock), name="prune"))
+                started(Daemon(address=address, state=state, stop=stop))
+                await stop.wait()
+                for task in tasks:
+                    task.cancel()
+        finally:
+            log.info("stopped")
+
+
+@contextlib.asynccontextmanager
+async def _listening(options: ServeOptions, state: State) -> AsyncIterator[str]:
+    """Serve pages and API; give their address."""
+    runner = web.AppRunner(make_app(state), access_log=None)
+    await runner.setup()
+    try:
+        site = web.TCPSite(runner, options.host, options.port)
+        try:
+            await site.start()
+        except OSError as cause:
+            where = f"{options.host}:{options.port}"
+            raise StartError(f"port: {where} cannot be listened on: {cause.strerror}") from cause
+        host, port = runner.addresses[0][:2]
+        yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
+    finally:
+        await runner.cleanup()
+
+
+def _signals(shell: Shell) -> asyncio.Event:
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    loop.add_signal_handler(signal.SIGHUP, shell.wake, "catalogue")
+    return stop
+
+
+async def _guarded(eternal: Awaitable[NoReturn]) -> None:
+    """An eternal task that ends is itself a fault: the group then ends, and the daemon with it."""
+    await eternal
+    raise RuntimeError("a loop came to an end")
+
+
+async def _prune(store: Store, clock: Clock) -> NoReturn:
+    while True:
+        await store.prune(clock.now())
+        await asyncio.sleep(PRUNE_EVERY_S)

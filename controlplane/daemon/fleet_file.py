@@ -1,0 +1,109 @@
+"""The fleet file in the daemon's hands: read at the start, watched, applied, refused.
+
+Three ways lead to a new catalogue: the file changed, somebody applied a text over the API, the
+daemon started. All end in `Applying`, so all leave a version in the store and swap one reference.
+"""
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from controlplane.clock import Clock
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.faults import FaultsError
+from controlplane.http.state import CatalogueInForce
+from controlplane.loops.catalogue import Candidate
+from controlplane.loops.fleet import Fleet
+from controlplane.ports import CatalogueStore, CatalogueVersion
+from controlplane.settings import FileWatch, parse_catalogue, written_text
+from controlplane.shipped import shipped
+
+EXAMPLE = "fleet.yaml"
+
+
+class FleetFile:
+    """A fleet file, or the example that ships with the product where none is named."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Name the file; nothing is read yet."""
+        self.path = path or shipped("examples") / EXAMPLE
+        self.name = str(path) if path else f"example {EXAMPLE}"
+        self._watch = FileWatch(self.path)
+        self._force: CatalogueInForce | None = None
+
+    def read(self) -> str:
+        """Give the text; FaultsError when the file cannot be read."""
+        text = written_text(self.path)
+        self._watch = FileWatch(self.path, text)
+        return text
+
+    def put(self, catalogue: Catalogue, version: CatalogueVersion) -> None:
+        """Put a catalogue in force; the faults of a file that was refused are over."""
+        if self._force is None:
+            self._force = CatalogueInForce(catalogue, version)
+        self._force.catalogue, self._force.version = catalogue, version
+        self._force.faults, self._force.refused_at = (), None
+
+    @property
+    def force(self) -> CatalogueInForce:
+        """What is in force; there is none before the start has put one."""
+        if self._force is None:
+            raise RuntimeError("no catalogue was put in force")
+        return self._force
+
+    def look(self) -> Candidate | None:
+        """Look whether the file changed; a changed one comes validated."""
+        force = self.force
+        try:
+            text = self._watch.changed()
+            if text is None:
+                return None
+            then = parse_catalogue(text, self.name)
+            faults: tuple[str, ...] = ()
+        except FaultsError as error:
+            text, then, faults = "", force.catalogue, tuple(str(f) for f in error.faults)
+            if faults == force.faults:
+                return None  # said already
+        return Candidate(
+            text=text,
+            source=self.name,
+            version=force.version.version,
+            models=len(force.catalogue.models),
+            models_then=len(then.models),
+            faults=faults,
+        )
+
+    def refuse(self, faults: tuple[str, ...], at: float) -> None:
+        """Remember why the newest file is not in force."""
+        self.force.faults, self.force.refused_at = faults, at
+
+
+class Applying:
+    """Validates a text, stores its version and swaps it in."""
+
+    def __init__(
+        self,
+        file: FleetFile,
+        store: CatalogueStore,
+        fleet: Fleet,
+        clock: Clock,
+        tell: Callable[[Catalogue], Awaitable[None]],
+    ) -> None:
+        """Apply to this fleet; `tell` lets the cluster's side know."""
+        self._file = file
+        self._store = store
+        self._fleet = fleet
+        self._clock = clock
+        self._tell = tell
+
+    async def __call__(self, text: str, source: str, by: str) -> CatalogueVersion:
+        """Apply a text; FaultsError with one line per fault, and then nothing has changed."""
+        catalogue = parse_catalogue(text, source)
+        version = await self._store.add(text, source, by, self._clock.now())
+        self._fleet.swap(catalogue)
+        self._file.put(catalogue, version)
+        await self._tell(catalogue)
+        return version
+
+    async def by_file(self, text: str, source: str) -> None:
+        """Apply what was found in the file."""
+        await self(text, source, "file")

@@ -1,0 +1,97 @@
+"""The world behind the ports: what `serve` runs on where no cluster is configured.
+
+The pump lets the world follow the clock in small slices, so that the event loop is never blocked
+for long however fast the world's time runs. Something worth a look (a request turned away, a
+replica that became healthy) wakes the loops, as watches and the gateway do on a real cluster.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from typing import NoReturn
+
+from controlplane.clock import Clock, stopwatch
+from controlplane.decide.scaling.variants import variants
+from controlplane.domain.actions import Action
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.decisions import Outcome
+from controlplane.domain.fleet import FleetView
+from controlplane.domain.load import ModelLoad
+from controlplane.domain.quantities import ClassName, Instant, ModelName
+from controlplane.simulation.demand import demand
+from controlplane.simulation.world import World, WorldSpec
+
+PUMP_S = 0.05  # of real time
+SLICE_S = 0.02  # of real time, after which others get their turn
+
+
+def embedded(catalogue: Catalogue, clock: Clock, seed: int) -> "Embedded":
+    """Build a world from a fleet file: its pools, every model at its minimum, traces as load."""
+    spec = WorldSpec(catalogue=catalogue, start=clock.now(), initial=_initial(catalogue))
+    return Embedded(World(spec, demand(catalogue, seed), seed), clock)
+
+
+def _initial(catalogue: Catalogue) -> dict[ModelName, dict[ClassName, int]]:
+    """Let every model begin with its minimum, at least one, on its cheapest class."""
+    facts = variants(catalogue).facts
+    return {
+        name: {facts[name][0].node_class: max(1, model.policy.scaling.min)}
+        for name, model in catalogue.models.items()
+        if facts[name]
+    }
+
+
+class Embedded:
+    """One world as `Cluster` and `Signals`."""
+
+    def __init__(self, world: World, clock: Clock, *, wakes: bool = True) -> None:
+        """Put a world behind the ports; `wakes` False leaves the loops to their periods."""
+        self._world = world
+        self._clock = clock
+        self._wakes = wakes
+        self.wake: Callable[[], None] = lambda: None
+
+    async def observe(self) -> FleetView:
+        """Give nodes and pods as they are now."""
+        self._catch_up(self._clock.now())
+        return self._world.view()
+
+    async def loads(self) -> Mapping[ModelName, ModelLoad]:
+        """Give every model's load; rates are since the last time this was asked."""
+        self._catch_up(self._clock.now())
+        return self._world.observe().loads
+
+    async def apply(self, action: Action) -> Outcome:
+        """Carry out one action."""
+        self._catch_up(self._clock.now())
+        return self._world.apply(action)
+
+    async def swap_catalogue(self, catalogue: Catalogue) -> None:
+        """Let the world know the catalogue that is now in force."""
+        self._world.swap_catalogue(catalogue)
+
+    async def pump(self) -> NoReturn:
+        """Let the world follow the clock, for ever."""
+        while True:
+            began = stopwatch()
+            behind = self._clock.now()
+            slice_s = max(0.05, 0.1 * self._clock.rate)
+            while self._world.now < behind:
+                if self._advance(min(behind, self._world.now + slice_s)):
+                    self.wake()
+                if stopwatch() - began > SLICE_S:
+                    await asyncio.sleep(0)
+                    began = stopwatch()
+            await asyncio.sleep(PUMP_S)
+
+    def _advance(self, to: Instant) -> bool:
+        """Go on up to `to`; say whether something should be looked at."""
+        woken = False
+        while self._world.now < to:
+            reached = self._world.advance(to, wake=self._wakes and not woken)
+            woken = woken or reached < to
+        return woken
+
+    def _catch_up(self, to: Instant) -> None:
+        """What a loop sees is up to now, not up to the pump's last turn."""
+        while self._world.now < to:
+            self._world.advance(to, wake=False)
