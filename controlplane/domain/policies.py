@@ -19,7 +19,11 @@ from controlplane.domain.quantities import (
     Share,
 )
 
-STRICT: dict[str, Any] = {"extra": "forbid", "use_attribute_docstrings": True}
+STRICT: dict[str, Any] = {
+    "extra": "forbid",
+    "allow_inf_nan": False,
+    "use_attribute_docstrings": True,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ Share = Annotated[float, Interval(ge=0, le=1)]
 Count = Annotated[int, Ge(0)]
 PositiveCount = Annotated[int, Gt(0)]
 Importance = Annotated[int, Ge(1), Le(9)]  # 1 is served first when the last device is given away
-Price = Annotated[Decimal, Ge(0)]  # per device and hour, in the catalogue's currency
+Price = Annotated[Decimal, Ge(0), Le(10**9)]  # per device and hour, in the catalogue's currency
 
 Micros = NewType("Micros", int)  # millionths of the catalogue's currency
 

@@ -1,7 +1,7 @@
 """Reads and validates what people set: fleet files, scenarios, options. Only here is pydantic."""
 
 from controlplane.domain.faults import Fault, FaultsError
-from controlplane.settings.fleet import Checked, checked, load_catalogue, parse_catalogue
+from controlplane.settings.fleet import Checked, checked, load_catalogue, parse_catalogue, warnings
 from controlplane.settings.options import ServeOptions, data_folder, serve_options
 from controlplane.settings.profiles import NAMES as PROFILES
 from controlplane.settings.profiles import Profile, merge, profile
@@ -25,5 +25,6 @@ __all__ = [
     "profile",
     "read",
     "serve_options",
+    "warnings",
     "written_text",
 ]

@@ -7,7 +7,7 @@ from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.settings.cautions import cautions
 from controlplane.settings.coherence import Broken, incoherences
-from controlplane.settings.document import Document, Path, Tree, parse
+from controlplane.settings.document import Document, Path, Tree, dotted, parse
 from controlplane.settings.healing import heal
 from controlplane.settings.profiles import (
     DEFAULT,
@@ -54,6 +54,22 @@ def checked(text: str, source: str) -> Checked:
         raise FaultsError([*document.faults, *faults.values()])
     warnings = [_fault(caution, document) for caution in cautions(catalogue)]
     return Checked(catalogue, (*_profile_notes(document), *warnings))
+
+
+def warnings(catalogue: Catalogue) -> tuple[str, ...]:
+    """Say what about a catalogue in force deserves a second look, and what is not built yet."""
+    named = [catalogue.profile, *(model.profile for model in catalogue.models.values())]
+    notes = [
+        Fault("profile", None, "", name, note)
+        for name in dict.fromkeys(named)
+        if name is not None
+        for note in profile(name).notes
+    ]
+    found = [
+        Fault(dotted(caution.path), None, "", caution.value or "", caution.rule)
+        for caution in cautions(catalogue)
+    ]
+    return tuple(str(one) for one in (*notes, *found))
 
 
 def _with_profiles(tree: Tree) -> Tree:

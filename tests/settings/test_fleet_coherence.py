@@ -2,7 +2,7 @@
 
 import pytest
 
-from controlplane.settings import parse_catalogue
+from controlplane.settings import parse_catalogue, warnings
 from tests.settings.fleet_text import SMALL, faults_of, warnings_of, with_line
 
 SCALING = "models.classifier.policy.scaling"
@@ -174,3 +174,13 @@ def test_a_price_loses_no_digit() -> None:
     (node_class,) = catalogue.node_classes.values()
 
     assert str(node_class.price_per_hour) in ("21.4", "21.40")
+
+
+def test_a_catalogue_in_force_can_be_asked_for_its_warnings() -> None:
+    short = with_line(22, "scaling: {stabilisation_s: 60}")
+    catalogue = parse_catalogue(with_line(10, "profile: seed-001\nmodels:", short), "fleet.yaml")
+
+    said = warnings(catalogue)
+
+    assert any(one.startswith("profile: seed-001: the mesh's breaker") for one in said)
+    assert any(one.startswith(f"{SCALING}.stabilisation_s: 60: is shorter") for one in said)
