@@ -29,10 +29,13 @@ from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import ReasonCode
 
 LOW = Priority.LOW.rank
+# An enum member looked up at each request costs more than all the rest of the fast path.
+SERVING, LENT = Pool.SERVING, Pool.LENT
+MINIMUM_SERVICE = ReasonCode.MINIMUM_SERVICE
 NO_ENDPOINTS_RETRY_S = 15  # a warm replica serves within this
 PROMPT_TOO_LONG = Verdict(ReasonCode.PROMPT_TOO_LONG, status=400)
 TOO_HEAVY = Verdict(ReasonCode.TOO_HEAVY, status=400)
-_SHUT: list[float] = [inf for _ in PRIORITIES]
+_NEVER = 1 << 29  # more slots than anyone has
 
 
 class Admission(Generic[Request]):
@@ -43,6 +46,7 @@ class Admission(Generic[Request]):
         "_keep",
         "_limits",
         "_lines",
+        "_prompt_limit",
         "_queues",
         "_reserve",
         "_service_s",
@@ -64,13 +68,14 @@ class Admission(Generic[Request]):
         self._shares = [0.0 for _ in PRIORITIES]
         self._heaviest = inf  # slots of one replica
         self._reserve = 0
+        self._prompt_limit = self._limits.prompt
         self.slots = 0  # K: ready replicas x slots
         self.free = 0  # below 0 while more runs than K, after K fell
         self.lent = 0
         self.lent_free = 0
         self.in_flight = [0 for _ in PRIORITIES]  # slots each class holds, lent ones included
         self.held = False
-        self._keep: list[float] = _SHUT
+        self._keep = [_NEVER for _ in PRIORITIES]
         self._look_ahead()
 
     @property
@@ -95,25 +100,24 @@ class Admission(Generic[Request]):
     ) -> Verdict | Ticket[Request]:
         """Admit a request, refuse it, or give it a ticket that a later call hands out."""
         if (
-            weight == 1
-            and self.free > self._keep[rank]
-            and not self._lines[rank]
-            and prompt_tokens <= self._limits.prompt
+            self.free > self._keep[rank]
+            and weight == 1
+            and (not prompt_tokens or prompt_tokens <= self._prompt_limit)
         ):
             self.free -= 1
             self.in_flight[rank] += 1
             return ADMITTED
-        if prompt_tokens > self._limits.prompt:
+        if prompt_tokens > self._prompt_limit:
             return PROMPT_TOO_LONG
         if weight > self._heaviest:
             return TOO_HEAVY
         return self._queue_up(now, Ticket(request, now, rank, weight, size))
 
     def release(
-        self, now: Instant, rank: int, weight: int = 1, pool: Pool = Pool.SERVING
+        self, now: Instant, rank: int, weight: int = 1, pool: Pool = SERVING
     ) -> Sequence[Ticket[Request]]:
         """Take back the slots of a request that ended; give those who got them."""
-        if pool is Pool.SERVING:
+        if pool is SERVING:
             self.free += weight
             self.in_flight[rank] -= weight
         else:
@@ -166,8 +170,18 @@ class Admission(Generic[Request]):
 
     def next_due(self, now: Instant) -> Instant:
         """Give the next instant at which `expire` or `poll` may have something to do."""
-        idle = not self.held and self.free > 0
-        return self._queues.next_due(now, slots_idle=idle) if self._queues.waiting else inf
+        return self._queues.next_due(now)
+
+    @property
+    def patience(self) -> float:
+        """The shortest wait after which time alone may change a request's turn."""
+        limits = self._limits
+        return min(limits.ageing_s, limits.minimum_s, *limits.max_wait_s)
+
+    @property
+    def reads_prompts(self) -> bool:
+        """Say whether the length of prompts matters to any rule."""
+        return self._prompt_limit < inf or self._limits.tokens_per_slot < inf
 
     def weigh(self, prompt_tokens: int, max_tokens: int) -> int:
         """Give the slots a request takes, by the catalogue's scale."""
@@ -208,20 +222,26 @@ class Admission(Generic[Request]):
     # ------------------------------------------------------------------ inside
     def _count(self, rank: int, weight: int, pool: Pool) -> None:
         """Count so many slots more (or fewer) as held by a class; outside slots are nobody's."""
-        if pool is Pool.SERVING:
+        if pool is SERVING:
             self.free -= weight
             self.in_flight[rank] += weight
-        elif pool is Pool.LENT:
+        elif pool is LENT:
             self.lent_free -= weight
             self.in_flight[rank] += weight
 
     def _look_ahead(self) -> None:
-        """Say how many slots must be left for `offer` to admit at once without looking further."""
-        limits = self._limits
-        if self.held or limits.capped or self._queues.heavy:
-            self._keep = _SHUT
-        else:
-            self._keep = [0, 0, inf if self.lent > 0 else self._reserve]
+        """Say how many slots must stay free for `offer` to admit a class without looking further.
+
+        Nobody of the class waits, no rule but low's reserve could hold it back, and whoever else
+        waits while slots are free is low, kept off them by that reserve.
+        """
+        if self.held or self._limits.capped or self._queues.heavy:
+            self._keep = [_NEVER for _ in PRIORITIES]
+            return
+        keep = [0, 0, _NEVER if self.lent > 0 else self._reserve]
+        self._keep = [
+            _NEVER if line else slots for line, slots in zip(self._lines, keep, strict=True)
+        ]
 
     def _queue_up(self, now: Instant, ticket: Ticket[Request]) -> Verdict | Ticket[Request]:
         """Start it if it is its turn, else let it wait if there is room, else refuse it."""
@@ -235,7 +255,8 @@ class Admission(Generic[Request]):
         if queues.bytes[rank] + ticket.size > self._limits.bytes_bound:
             return self._refused(rank, self._want_of(ReasonCode.QUEUE_BYTES_FULL))
         queues.add(ticket)
-        if ticket.weight > 1:
+        self._keep[rank] = _NEVER
+        if ticket.weight > 1 or self._limits.single:
             self._look_ahead()
         return ticket
 
@@ -243,7 +264,7 @@ class Admission(Generic[Request]):
         """Start the request if it would be the next in turn."""
         queues = self._queues
         if ticket.rank == LOW and self.lent_free >= ticket.weight:
-            self._count(LOW, ticket.weight, Pool.LENT)
+            self._count(LOW, ticket.weight, LENT)
             return ADMITTED_LENT
         queues.add(ticket)
         turn = queues.turn(now, self.free - self._reserve, self.in_flight, self._shares)
@@ -255,14 +276,15 @@ class Admission(Generic[Request]):
 
     def _start(self, now: Instant, ticket: Ticket[Request]) -> None:
         """Give the head of a queue slots in service."""
-        queues = self._queues
+        queues, rank = self._queues, ticket.rank
         queues.take_head(ticket)
         ticket.code = queues.why
-        ticket.pool = Pool.SERVING
-        if queues.why is ReasonCode.MINIMUM_SERVICE:
+        ticket.pool = SERVING
+        if queues.why is MINIMUM_SERVICE:
             queues.served_minimum(now)
-        self._count(ticket.rank, ticket.weight, Pool.SERVING)
-        if ticket.weight > 1:
+        self.free -= ticket.weight
+        self.in_flight[rank] += ticket.weight
+        if ticket.weight > 1 or not self._lines[rank]:
             self._look_ahead()
 
     def _lend(self, started: list[Ticket[Request]]) -> None:
@@ -271,9 +293,10 @@ class Admission(Generic[Request]):
         while line and line[0].rank == LOW and line[0].weight <= self.lent_free:
             ticket = line[0]
             self._queues.take_head(ticket)
-            ticket.code, ticket.pool = ReasonCode.ADMITTED, Pool.LENT
-            self._count(LOW, ticket.weight, Pool.LENT)
+            ticket.code, ticket.pool = ReasonCode.ADMITTED, LENT
+            self._count(LOW, ticket.weight, LENT)
             started.append(ticket)
+        self._look_ahead()
 
     def _want_of(self, contended: ReasonCode) -> ReasonCode:
         """Contended, or is there no capacity at all (law 10)."""

@@ -16,6 +16,8 @@ from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import ReasonCode
 
+ADMITTED, AGED = ReasonCode.ADMITTED, ReasonCode.AGED  # an enum's look-up is slow, a name's is not
+
 
 class Queues(Generic[Request]):
     """One queue per class, or one for all."""
@@ -33,7 +35,7 @@ class Queues(Generic[Request]):
         self.heavy = 0  # waiting requests of more than one slot
         self.queued = [0 for _ in PRIORITIES]
         self.bytes = [0 for _ in PRIORITIES]
-        self.why = ReasonCode.ADMITTED  # the rule that chose the last `turn`
+        self.why = ADMITTED  # the rule that chose the last `turn`
         self._minimum_from = -inf  # the next minimum service is due then at the earliest
 
     def add(self, ticket: Ticket[Request]) -> None:
@@ -90,7 +92,7 @@ class Queues(Generic[Request]):
                 if busy[ticket.rank] + ticket.weight <= shares[ticket.rank]:
                     self.why = ReasonCode.GUARANTEED
                     return ticket
-        self.why = ReasonCode.ADMITTED
+        self.why = ADMITTED
         return self._capped(now, spare, busy) if limits.capped else self._highest(now, spare)
 
     def _due_minimum(self, now: Instant, busy: Sequence[int]) -> Ticket[Request] | None:
@@ -116,14 +118,14 @@ class Queues(Generic[Request]):
         if medium:
             head = medium[0]
             if head.arrived + ageing <= now and (top is None or head.arrived < top.arrived):
-                self.why = ReasonCode.AGED
+                self.why = AGED
                 return head
             top = top or head
         if low and not high:
             head = low[0]
             if head.arrived + ageing <= now:
                 if top is None or head.arrived < top.arrived:
-                    self.why = ReasonCode.AGED
+                    self.why = AGED
                     return head
             elif top is None and spare >= head.weight:
                 return head
@@ -142,19 +144,19 @@ class Queues(Generic[Request]):
             kept = level == len(PRIORITIES) - 1 and spare < ticket.weight
             if allowed and not kept and (best is None or (level, ticket.arrived) < best):
                 best, chosen = (level, ticket.arrived), ticket
-                self.why = ReasonCode.AGED if aged else ReasonCode.ADMITTED
+                self.why = AGED if aged else ADMITTED
         return chosen
 
-    def next_due(self, now: Instant, *, slots_idle: bool) -> Instant:
+    def next_due(self, now: Instant) -> Instant:
         """Give the next instant after `now` at which time alone changes whose turn it is."""
         limits = self._limits
         due = inf
         for ticket in self.heads():
-            moments = [ticket.arrived + limits.max_wait_s[ticket.rank]]
-            if slots_idle:
-                rises = ticket.arrived + limits.ageing_s if ticket.rank else inf
-                least = max(ticket.arrived + limits.minimum_s, self._minimum_from)
-                moments += [rises, least]
+            moments = (
+                ticket.arrived + limits.max_wait_s[ticket.rank],
+                ticket.arrived + limits.ageing_s if ticket.rank else inf,
+                max(ticket.arrived + limits.minimum_s, self._minimum_from),
+            )
             due = min([due, *(moment for moment in moments if moment > now)])
         return due
 

@@ -34,6 +34,7 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 ADMITTED = Verdict(ReasonCode.ADMITTED)
+QUEUED = ReasonCode.QUEUED
 ADMITTED_LENT = Verdict(ReasonCode.ADMITTED, pool=Pool.LENT)
 
 
@@ -51,6 +52,6 @@ class Ticket(Generic[Request]):
         self.rank = rank  # its own class, also after ageing
         self.weight = weight
         self.size = size  # bytes
-        self.code = ReasonCode.QUEUED  # then why it was served, or why it was refused
+        self.code = QUEUED  # then why it was served, or why it was refused
         self.waits = True
         self.pool: Pool | None = None  # whose slots it holds, if it holds any

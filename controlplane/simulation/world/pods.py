@@ -1,0 +1,93 @@
+"""A pod of the simulated cluster: where it stands in its life, and how it is shown."""
+
+from dataclasses import dataclass
+
+from controlplane.domain.catalogue import Variant
+from controlplane.domain.quantities import ClassName, Instant, ModelName, ReplicaName
+from controlplane.domain.replicas import Lane, Phase, Replica, Stage
+from controlplane.domain.samples import NOT_YET, Sample, Value, Zero
+from controlplane.simulation.world.engines import Engine
+from controlplane.simulation.world.nodes import Machine
+
+
+@dataclass(slots=True, eq=False)
+class Pod:
+    """One pod. Times are seconds since the world's start."""
+
+    name: ReplicaName
+    model: ModelName
+    node_class: ClassName
+    variant: Variant
+    devices: int
+    created: float
+    engine: Engine
+    lane_since: float
+    order: int  # of creation: the tie-break among pods of one instant
+    lane: Lane = Lane.LOADING
+    phase: Phase = Phase.PENDING
+    stage: Stage = Stage.UNSCHEDULED
+    machine: Machine | None = None
+    bound: float | None = None  # since when it holds devices
+    healthy: bool = False
+    warmed_up: bool = False
+    warming_up: bool = False
+    sleeping: bool = False
+    hangs: bool = False  # answers health checks, never generates
+    in_service: bool = False  # requests reach it
+    lent: int = 0
+    unschedulable_since: float | None = None
+    note: str = ""
+    version: int = 0
+    gone: bool = False
+
+    @property
+    def alive(self) -> bool:
+        """Say whether its Deployment counts it as one of its own."""
+        return not self.gone and self.phase is not Phase.FAILED
+
+    @property
+    def answers(self) -> bool:
+        """Say whether requests could reach its engine at all."""
+        return (
+            self.healthy
+            and self.alive
+            and not self.hangs
+            and not self.sleeping
+            and self.machine is not None
+            and self.machine.ready
+        )
+
+    def flip(self, lane: Lane, now: float) -> None:
+        """Change the lane label."""
+        self.lane, self.lane_since = lane, now
+        self.version += 1
+
+    def seen(self, start: Instant, now: float, busy: int) -> Replica:
+        """Give the pod as the cluster shows it."""
+        machine = self.machine
+        in_flight: Sample = NOT_YET
+        if self.healthy and machine is not None and machine.ready:
+            in_flight = Value(float(busy), start + now) if busy else Zero(start + now)
+        return Replica(
+            name=self.name,
+            model=self.model,
+            node_class=self.node_class,
+            lane=self.lane,
+            phase=self.phase,
+            stage=self.stage,
+            created_at=start + self.created,
+            node=machine.name if machine else None,
+            zone=machine.zone if machine else None,
+            node_ready=machine.ready if machine else True,
+            healthy=self.healthy,
+            warmed_up=self.warmed_up,
+            warming_up=self.warming_up,
+            sleeping=self.sleeping,
+            lane_since=start + self.lane_since,
+            in_flight=in_flight,
+            unschedulable_since=(
+                None if self.unschedulable_since is None else start + self.unschedulable_since
+            ),
+            note=self.note,
+            version=self.version,
+        )

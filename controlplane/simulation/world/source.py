@@ -1,0 +1,100 @@
+"""The requests still to come at one front door, a page of them at a time.
+
+A page keeps the arrays for the figures and gives lists to the loop: a list's numbers are Python's
+own, which the loop handles several times faster than an array's.
+"""
+
+from bisect import bisect_right
+from collections.abc import Iterator
+from math import inf
+
+import numpy as np
+from numpy.typing import NDArray
+
+from controlplane.simulation.traffic import Chunk, Traffic
+
+PAGE = 32768  # requests; bounds memory, changes no result
+
+
+class Page:
+    """A stretch of requests and what became of the plain ones: started at once, as long as said."""
+
+    __slots__ = ("apart", "at", "base", "end", "longest_s", "output", "prompt", "rank", "service_s")
+
+    def __init__(self, base: int, chunk: Chunk) -> None:
+        """Number the requests from `base` on."""
+        self.base = base
+        self.at = chunk.at
+        self.rank = chunk.rank
+        self.service_s = chunk.service_s
+        self.prompt = chunk.prompt_tokens
+        self.output = chunk.output_tokens
+        self.end: NDArray[np.float64] = chunk.at + chunk.service_s
+        self.longest_s = float(chunk.service_s.max())
+        self.apart: NDArray[np.bool_] = np.zeros(len(chunk.at), dtype=np.bool_)
+
+
+class Source:
+    """A cursor over a model's traffic."""
+
+    __slots__ = ("_chunks", "at", "index", "page", "prompts", "rank", "service_s", "tokens")
+
+    def __init__(self, traffic: Traffic | None) -> None:
+        """Open the traffic; None brings no requests."""
+        self._chunks = _pages(traffic) if traffic is not None else iter(())
+        self.page = Page(0, _NOTHING)
+        self.index = 0  # of the next request, within the page
+        self.at: list[float] = []
+        self.rank: list[int] = []
+        self.service_s: list[float] = []
+        self.prompts: list[int] | None = None
+        self.tokens: list[int] | None = None  # prompt and output together
+        self.turn()
+
+    def turn(self) -> bool:
+        """Go on to the next page; False when the traffic is over."""
+        chunk = next(self._chunks, None)
+        if chunk is None:
+            return False
+        self.page = page = Page(self.page.base + len(self.page.at), chunk)
+        self.index = 0
+        self.at = page.at.tolist()
+        self.rank = page.rank.tolist()
+        self.service_s = page.service_s.tolist()
+        self.prompts = self.tokens = None
+        if page.prompt is not None:
+            total = page.prompt if page.output is None else page.prompt + page.output
+            self.prompts, self.tokens = page.prompt.tolist(), total.tolist()
+        return True
+
+    @property
+    def used_up(self) -> bool:
+        """Say whether every request of the page has arrived."""
+        return self.index >= len(self.at)
+
+    def until(self, to: float) -> int:
+        """Give the index after the last request of the page that arrives by then."""
+        return bisect_right(self.at, to, self.index)
+
+    def arrival(self, ahead: int) -> float:
+        """Give when the request so many after the next one arrives; no later than that for sure."""
+        index = self.index + ahead
+        if index < len(self.at):
+            return self.at[index]
+        return self.at[-1] if self.at and not self.used_up else inf
+
+
+_NOTHING = Chunk(np.zeros(0), np.zeros(0, np.int8), np.zeros(1))
+
+
+def _pages(traffic: Traffic) -> Iterator[Chunk]:
+    for chunk in traffic.chunks():
+        for first in range(0, len(chunk.at), PAGE):
+            cut = slice(first, first + PAGE)
+            yield Chunk(
+                at=chunk.at[cut],
+                rank=chunk.rank[cut],
+                service_s=chunk.service_s[cut],
+                prompt_tokens=None if chunk.prompt_tokens is None else chunk.prompt_tokens[cut],
+                output_tokens=None if chunk.output_tokens is None else chunk.output_tokens[cut],
+            )

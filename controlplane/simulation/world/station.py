@@ -1,0 +1,225 @@
+"""The front door of one model: requests arrive, get a slot or wait, and end. The hot loop.
+
+A million requests pass here in two seconds, so the loop is one function with local names, and only
+what is out of the ordinary leaves it. Its time is seconds since the world's start.
+"""
+
+from collections.abc import Sequence
+from heapq import heappop, heappush
+from math import inf
+from typing import NamedTuple
+
+from controlplane.decide.admission.admission import Admission
+from controlplane.decide.admission.verdicts import ADMITTED, Pool, Ticket, Verdict
+from controlplane.domain.policies import AdmissionPolicy
+from controlplane.simulation.traffic import Traffic
+from controlplane.simulation.world.book import Book
+from controlplane.simulation.world.engines import Engine
+from controlplane.simulation.world.slots import PART, TIMER, Slots
+from controlplane.simulation.world.source import Source
+
+LENT = Pool.LENT
+BAD_REQUEST = 400  # refused for what it is, not for want of capacity
+
+
+class Ask(NamedTuple):
+    """What a request that is not plain asks of an engine."""
+
+    service_s: float
+    weight: int = 1
+    prompt: int = 0
+    tokens: int = 0
+
+
+class Station:
+    """Admission, slots and requests of one model."""
+
+    def __init__(
+        self, policy: AdmissionPolicy, wait_limits: tuple[float, ...], traffic: Traffic | None
+    ) -> None:
+        """Open with no slots."""
+        self.admission: Admission[int] = Admission(policy)  # a request is its number
+        self.slots = Slots(self.admission)
+        self.book = Book(wait_limits)
+        self.source = Source(traffic)
+        self.book.open(self.source.page)
+        self.now = 0.0
+        self.refused_at = inf  # the first turn-away since the world last looked
+        self.kv_room = inf  # tokens one engine can hold
+        self.tokens_on: dict[int, int] = {}  # by slot, of the request that started there last
+        self.died: list[Engine] = []  # killed by a request since the world last looked
+        self._asks: dict[int, Ask] = {}  # of those who wait
+        self._timer = inf  # when the queue must be looked at, at the latest
+        self._offered = Ask(0.0)
+
+    def run(self, to: float, halt_from: float = inf) -> float:
+        """Let everything happen up to `to`; stop at the first turn-away from `halt_from` on."""
+        source, book = self.source, self.book
+        while True:
+            if self._arrive(source.until(to), halt_from):
+                return self.now
+            if not source.used_up:
+                break
+            book.count(source.index)
+            if not source.turn():
+                break
+            book.open(source.page)
+        self._complete(to)
+        self.now = to
+        return to
+
+    def place(self, engine: Engine, *, serving: bool = False, lent: int = 0) -> None:
+        """Put an engine into service, lend part of it, or take it out."""
+        self._start(self.slots.place(self.now, engine, serving=serving, lent=lent), self.now)
+
+    def remove(self, engine: Engine) -> None:
+        """Take an engine away with all that runs on it."""
+        self.place(engine)
+        runs = self.slots.remove(engine)
+        cut = [(rank, since, start, end) for end, _, rank, since, start in runs if since != PART]
+        self.book.cut_off(cut, self.now, self.source.index)
+
+    # ------------------------------------------------------------------ the loop
+    def _arrive(self, stop: int, halt_from: float) -> bool:
+        """Let requests arrive up to an index of the page; True when one was worth stopping at."""
+        source, first = self.source, self.source.index
+        running, free, homes = self.slots.running, self.slots.free, self.slots.homes
+        take, put, release = free.popleft, free.append, self.admission.release
+        careful = self._careful()
+        offer = self._offer_weighed if careful else self.admission.offer
+        # Where any engine is odd no verdict is this one, and every request goes the long way.
+        at_once = None if careful or self.slots.odd else ADMITTED
+        base = source.page.base
+        for number, at, rank, service_s in zip(
+            range(base + first, base + stop),
+            source.at[first:stop],
+            source.rank[first:stop],
+            source.service_s[first:stop],
+            strict=True,
+        ):
+            while running[0][0] <= at:
+                end, slot, done, _, _ = heappop(running)
+                if homes[slot] is free:
+                    put(slot)
+                    started = release(end, done)
+                    if started:
+                        self._start(started, end)
+                else:
+                    self._end_aside(end, slot, done)
+            verdict = offer(at, number, rank)
+            if verdict is at_once:
+                heappush(running, (at + service_s, take(), rank, at, at))
+            elif self._settle(verdict, number, at, rank, service_s) >= halt_from:
+                source.index, self.now = number - base + 1, at
+                return True
+        source.index = max(first, stop)
+        return False
+
+    def _complete(self, to: float) -> None:
+        """Let requests end up to `to` while none arrives."""
+        running, free, homes = self.slots.running, self.slots.free, self.slots.homes
+        while running[0][0] <= to:
+            end, slot, rank, _, _ = heappop(running)
+            if homes[slot] is free:
+                free.append(slot)
+                self._start(self.admission.release(end, rank), end)
+            else:
+                self._end_aside(end, slot, rank)
+
+    def _careful(self) -> bool:
+        """Say whether prompts matter to this model's admission or engines."""
+        return self.source.prompts is not None and (
+            self.kv_room < inf or self.admission.reads_prompts
+        )
+
+    def _offer_weighed(self, at: float, number: int, rank: int) -> Verdict | Ticket[int]:
+        source = self.source
+        index = number - source.page.base
+        prompts, tokens = source.prompts or (), source.tokens or ()
+        prompt, total = prompts[index], tokens[index]
+        weight = self.admission.weigh(total, 0)
+        self._offered = Ask(source.service_s[index], weight, prompt, total)
+        return self.admission.offer(at, number, rank, weight, 0, prompt)
+
+    # ------------------------------------------------------------------ out of the ordinary
+    def _settle(
+        self, verdict: Verdict | Ticket[int], number: int, at: float, rank: int, service_s: float
+    ) -> float:
+        """Carry out a verdict that is not plain; give the time if it is worth stopping at."""
+        self.book.apart.append(number)
+        ask = self._offered if self._careful() else Ask(service_s)
+        if isinstance(verdict, Ticket):
+            self._asks[number] = ask
+            self._arm(at + self.admission.patience)
+        elif verdict.status == BAD_REQUEST:
+            self.book.refuse(rank, verdict.code, at, want=False)
+        elif verdict.retry_after_s is not None:
+            self.book.refuse(rank, verdict.code, at, want=True)
+            self.refused_at = min(self.refused_at, at)
+            return at
+        else:
+            self._begin(ask, rank, at, at, lent=verdict.pool is LENT)
+            if self.died:
+                return inf
+        return -inf
+
+    def _start(self, tickets: Sequence[Ticket[int]], now: float) -> None:
+        """Let those who waited begin."""
+        for ticket in tickets:
+            ask = self._asks.pop(ticket.request)
+            self._begin(ask, ticket.rank, ticket.arrived, now, lent=ticket.pool is LENT)
+
+    def _begin(self, ask: Ask, rank: int, arrived: float, now: float, *, lent: bool) -> None:
+        slots = self.slots
+        pool = slots.lent if lent else slots.free
+        slot = pool.popleft()
+        end = now + ask.service_s
+        engine = slots.odd.get(slot) if slots.odd else None
+        if engine is not None:
+            end = now + engine.seconds(ask.service_s)
+            if engine.plain:
+                slots.note_pace(engine)
+        heappush(slots.running, (end, slot, rank, arrived, now))
+        self.book.starts.append((rank, arrived, now, end))
+        if ask.weight > 1:
+            for _ in range(ask.weight - 1):
+                heappush(slots.running, (end, pool.popleft(), rank, PART, now))
+            self.book.busy_s += (ask.weight - 1) * (end - now)
+        if ask.tokens:
+            self.tokens_on[slot] = ask.tokens
+            if ask.prompt > self.kv_room:
+                self._kill(slot)
+
+    def _kill(self, slot: int) -> None:
+        """A prompt over the engine's memory ends the engine."""
+        engine = self.slots.engine_of[slot]
+        if engine is not None and engine not in self.died:
+            self.died.append(engine)
+
+    def _end_aside(self, end: float, slot: int, rank: int) -> None:
+        """A timer, or the end of a request that ran on a lent slot or outside service."""
+        if slot == TIMER:
+            self._look(end)
+            return
+        home = self.slots.homes[slot]
+        home.append(slot)
+        if home is self.slots.lent:
+            self._start(self.admission.release(end, rank, 1, LENT), end)
+
+    def _arm(self, at: float) -> None:
+        """See that the queue is looked at by then."""
+        if at < self._timer:
+            self._timer = at
+            heappush(self.slots.running, (at, TIMER, 0, 0.0, 0.0))
+
+    def _look(self, at: float) -> None:
+        """Let those go who waited too long, and those start whose turn came by time alone."""
+        self._timer = inf
+        admission = self.admission
+        for ticket in admission.expire(at):
+            del self._asks[ticket.request]
+            self.book.refuse(ticket.rank, ticket.code, at, want=True)
+            self.refused_at = min(self.refused_at, at)
+        self._start(admission.poll(at), at)
+        if admission.waiting:
+            self._arm(min(admission.next_due(at), at + admission.patience))
