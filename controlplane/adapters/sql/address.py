@@ -56,7 +56,7 @@ def _in_folder(folder: Path) -> URL:
 def _from_url(text: str) -> URL:
     try:
         url = make_url(text)
-    except ArgumentError:
+    except (ArgumentError, ValueError):  # ValueError: the port is no number
         raise StoreError("the store's address is no URL such as postgresql://host/name") from None
     if url.get_backend_name() not in _ASYNCHRONOUS:
         raise StoreError(

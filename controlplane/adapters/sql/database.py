@@ -2,15 +2,17 @@
 
 SQLite has one writer at a time. A transaction that reads first and writes later is refused at
 once when somebody wrote in between, however long it would be willing to wait; so a writing
-transaction says so when it begins (BEGIN IMMEDIATE) and waits for its turn.
+transaction says so when it begins (BEGIN IMMEDIATE) and waits for its turn. Writers of this process
+queue up before: SQLite's own waiting is a sleep that anybody may overtake.
 
 A commit survives the death of this process in any case. A `durable` one also survives a power cut
 (the log is synced): what was decided, billed or set by people. The rest, a loop's memory and
 counts of repeated holds, is worth no sync a cycle: it is synced with the next durable commit.
 """
 
+import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from itertools import islice
 from typing import Any
 
@@ -35,6 +37,9 @@ class Database:
         """Prepare the connections; none is made yet."""
         self.shown = str(address)
         self.kind = address.kind
+        self._turn: AbstractAsyncContextManager[None] = (
+            asyncio.Lock() if self.kind == "sqlite" else nullcontext()
+        )
         try:
             self._engine: AsyncEngine = create_async_engine(
                 address.url, pool_size=_CONNECTIONS, max_overflow=0, pool_use_lifo=True
@@ -58,7 +63,7 @@ class Database:
     async def writing(self, *, durable: bool = True) -> AsyncIterator[AsyncConnection]:
         """Give a connection whose changes are committed at the end, or not at all."""
         with translated(self.shown):
-            async with self._engine.connect() as connection:
+            async with self._turn, self._engine.connect() as connection:
                 await connection.execution_options(**{**WRITING, _DURABLE: durable})
                 async with connection.begin():
                     yield connection
