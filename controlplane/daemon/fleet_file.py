@@ -4,6 +4,7 @@ Three ways lead to a new catalogue: the file changed, somebody applied a text ov
 daemon started. All end in `Applying`, so all leave a version in the store and swap one reference.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -97,7 +98,7 @@ class Applying:
 
     async def __call__(self, text: str, source: str, by: str) -> CatalogueVersion:
         """Apply a text; FaultsError with one line per fault, and then nothing has changed."""
-        catalogue = parse_catalogue(text, source)
+        catalogue = await asyncio.to_thread(parse_catalogue, text, source)
         version = await self._store.add(text, source, by, self._clock.now())
         self._fleet.swap(catalogue)
         self._file.put(catalogue, version)

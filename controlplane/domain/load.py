@@ -35,10 +35,10 @@ class ModelLoad(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def covered(self) -> bool:
         """Say whether everything needed to propose a fall is known (queue and arrivals)."""
-        return all(
-            known(c.queue) and known(c.arrivals) and known(c.arrivals_steady)
-            for c in self.classes.values()
-        )
+        for c in self.classes.values():
+            if not (known(c.queue) and known(c.arrivals) and known(c.arrivals_steady)):
+                return False
+        return True
 
 
 def silent(model: ModelName, at: Instant) -> ModelLoad:

@@ -4,6 +4,7 @@ A bad new file changes nothing: the old one stays in force, and the page says so
 faults until a good one comes.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 
 import msgspec
@@ -66,7 +67,8 @@ def catalogue_loop(
     """Build the loop; `apply` gets text and source, `refuse` the faults people should see."""
 
     async def observe() -> CatalogueSeen:
-        return CatalogueSeen(look())
+        # A large file takes seconds to read: beside the event loop, not on it.
+        return CatalogueSeen(await asyncio.to_thread(look))
 
     def decide(
         seen: CatalogueSeen, memory: CatalogueMemory

@@ -20,6 +20,9 @@ UNBOUNDED = 1_000_000
 
 def shortages(seen: ScaleInput) -> dict[ClassName, Instant]:
     """Give the classes to be left alone, and until when."""
+    waits = [held.unschedulable_since for held in seen.held.values() if held.unschedulable]
+    if not seen.memory.short and not waits:
+        return {}
     backoff = seen.policy.scaling.backoff_s
     short = {name: until for name, until in seen.memory.short.items() if until > seen.at}
     for name, held in seen.held.items():
@@ -30,21 +33,20 @@ def shortages(seen: ScaleInput) -> dict[ClassName, Instant]:
 
 
 def spread(
-    seen: ScaleInput, target: Target
+    seen: ScaleInput, target: Target, short: Mapping[ClassName, Instant]
 ) -> tuple[dict[ClassName, int], Target, tuple[Refusal, ...]]:
     """Give the split of a target, the target with what was noted, and the classes refused."""
     order = _order(seen)
-    short = shortages(seen)
     split = {f.node_class: seen.memory.split.get(f.node_class, 0) for f in order}
     if not order:
         return {}, target, ()
     split, target = _give_up(seen, split, short, target)
-    caps = {f.node_class: _cap(seen, f, short) for f in order}
     missing = target.replicas - sum(split.values())
     refused: tuple[Refusal, ...] = ()
     if missing < 0:
         _shrink(order, split, -missing)
     elif missing > 0:
+        caps = {f.node_class: _cap(seen, f, short) for f in order}
         given, refused = _grow(order, split, caps, missing, short)
         dearer = {name: count for name, count in given.items() if name != order[0].node_class}
         if refused and dearer:
@@ -60,7 +62,9 @@ def spread(
 
 def _order(seen: ScaleInput) -> list[VariantFacts]:
     """Cheapest first; a class placement wants to be left comes last."""
-    away = seen.move[0] if seen.move is not None else None
+    if seen.move is None:
+        return list(seen.variants)
+    away = seen.move[0]
     return sorted(seen.variants, key=lambda facts: facts.node_class == away)
 
 
@@ -144,7 +148,7 @@ def _come_back(
 ) -> Target:
     """Move one replica back to a cheaper class that has room again, when things are calm."""
     grants = seen.room.grants if seen.room is not None else None
-    if grants is None or seen.at - seen.memory.since < stabilisation_s(seen):
+    if grants is None or len(order) < 2 or seen.at - seen.memory.since < stabilisation_s(seen):
         return target
     if any(held.loading for held in seen.held.values()):
         return target  # one at a time

@@ -1,5 +1,6 @@
 """One model's decision: triggers wish, guards pull back, bounds clamp last on every path."""
 
+from collections.abc import Mapping
 from typing import NamedTuple, TypeAlias
 
 import msgspec
@@ -13,7 +14,7 @@ from controlplane.decide.scaling.triggers import TRIGGERS
 from controlplane.decide.scaling.window import remember
 from controlplane.domain.actions import SetTarget
 from controlplane.domain.decisions import Choice, Target
-from controlplane.domain.quantities import ClassName
+from controlplane.domain.quantities import ClassName, Instant
 from controlplane.domain.reasons import Evidence, ReasonCode
 
 Split: TypeAlias = dict[ClassName, int]
@@ -27,6 +28,15 @@ class Wished(NamedTuple):
     figures: Figures
     target: Target
     wish: int | None  # None: the signals do not allow one
+
+
+class Settled(NamedTuple):
+    """What came out, to be remembered."""
+
+    target: int
+    split: Split
+    wanted: int  # with devices enough
+    short: Mapping[ClassName, Instant]
 
 
 def wish(seen: ScaleInput) -> Wished:
@@ -68,9 +78,10 @@ def settle(seen: ScaleInput, wished: Wished) -> tuple[Choice, ModelMemory]:
     target = room_on_classes(seen, now, target)  # last: what is left may still not fit
     target = _people(seen, now, target)
     target = _bounds(seen, target)
-    split, target, refused = spread(seen, target)
+    short = shortages(seen)
+    split, target, refused = spread(seen, target, short)
     wanted = min(max(wanted, target.replicas), seen.policy.scaling.max)
-    memory = _remember(seen, wished, target.replicas, split, wanted)
+    memory = _remember(seen, wished, Settled(target.replicas, split, wanted, short))
     # A first decision is always put in force, also where it changes nothing.
     changed = seen.memory.target != target.replicas or dict(seen.memory.split) != split
     action = SetTarget(model=seen.model, replicas=target.replicas, split=split)
@@ -111,16 +122,14 @@ def _bounds(seen: ScaleInput, target: Target) -> Target:
     return target
 
 
-def _remember(
-    seen: ScaleInput, wished: Wished, target: int, split: dict[ClassName, int]
-) -> ModelMemory:
+def _remember(seen: ScaleInput, wished: Wished, settled: Settled) -> ModelMemory:
     old, at = seen.memory, seen.at
+    target, split, wanted, short = settled
     bounds = seen.policy.scaling
     changed = old.target is not None and old.target != target
     moved = changed or old.target is None or dict(old.split) != split
     stepping = old.step_began is not None and at - old.step_began < bounds.step_period_s
-    ready = sum(h.serving + h.promotable + h.loading for h in seen.held.values())
-    base = max(old.target or 0, ready)
+    base = max(old.target or 0, wished.figures.ready)
     cold = tuple(start for start in old.cold if at - start.at < KEPT_COLD_S)
     if target > base:
         cold = (*cold, ColdStart(at, target - base))
@@ -137,7 +146,7 @@ def _remember(
         else old.before_change,
         wishes=remember(old.wishes, at, known_wish, stabilisation_s(seen)),
         cold=cold,
-        short=shortages(seen),
+        short=short,
         waiting_since=(old.waiting_since or at) if wanted > target else None,
         wanted=wanted,
         slo_broken=wished.figures.broken,

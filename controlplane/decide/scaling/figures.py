@@ -8,8 +8,6 @@ from math import ceil
 from typing import NamedTuple
 
 from controlplane.decide.scaling.inputs import ScaleInput
-from controlplane.domain.load import ClassLoad
-from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.samples import Sample, number
 
 
@@ -18,6 +16,7 @@ class Figures(NamedTuple):
 
     current: int  # the target in force
     serving: int
+    ready: int  # serving, promotable or loading: whatever counts as a replica
     pending: int  # promotable or loading for service: counted, not created twice (law 5)
     slots: float  # of one replica, mean over its variants as they are split
     service_s: float  # measured, else declared
@@ -38,35 +37,45 @@ class Figures(NamedTuple):
 
 
 def figures(seen: ScaleInput) -> Figures:
-    """Compute them from one input."""
+    """Compute them from one input, in one pass over the classes: this runs for every model."""
     load, policy = seen.load, seen.policy.scaling
     slots, declared = _capacity(seen)
     service_s = number(load.service_s) or declared
-    classes = [load.classes.get(priority, ClassLoad()) for priority in PRIORITIES]
-    queue = _sum([c.queue for c in classes])
-    arrivals = _sum([c.arrivals for c in classes])
-    steady = _sum([c.arrivals_steady for c in classes])
-    turned_away = sum(number(c.turned_away) or 0.0 for c in classes)
-    depth = None
-    if queue is not None:
-        weights = policy.depth_weights
-        depth = sum(
-            weights.get(priority, 0) * (number(c.queue) or 0.0)
-            for priority, c in zip(PRIORITIES, classes, strict=True)
+    queue: float | None = 0.0
+    arrivals: float | None = 0.0
+    steady: float | None = 0.0
+    depth = turned_away = 0.0
+    broken = False
+    for priority, of_class in load.classes.items():
+        waiting = number(of_class.queue)
+        queue = None if queue is None or waiting is None else queue + waiting
+        depth += (waiting or 0.0) * policy.depth_weights.get(priority, 0)
+        arrivals = _plus(arrivals, of_class.arrivals)
+        steady = _plus(steady, of_class.arrivals_steady)
+        turned_away += number(of_class.turned_away) or 0.0
+        objective = seen.policy.objectives.get(priority)
+        wait = number(of_class.wait_p99)
+        broken = broken or (
+            objective is not None and wait is not None and wait > objective.wait_p99_s
         )
-    serving = sum(held.serving for held in seen.held.values())
+    serving = loading = ready = 0
+    for held in seen.held.values():
+        serving += held.serving
+        loading += held.loading
+        ready += held.serving + held.promotable + held.loading
     current = seen.memory.target
     if current is None:  # never decided: what is there is what is wanted
-        current = serving + sum(held.loading for held in seen.held.values())
+        current = serving + loading
     memory = number(load.kv_usage)
     return Figures(
         current=current,
         serving=serving,
         pending=max(0, current - serving),
+        ready=ready,
         slots=slots,
         service_s=service_s,
         queue=queue,
-        depth=depth,
+        depth=None if queue is None else depth,
         arrivals=arrivals,
         steady=steady,
         turned_away=turned_away,
@@ -74,8 +83,14 @@ def figures(seen: ScaleInput) -> Figures:
         steady_work=None if steady is None else steady * service_s,
         utilisation=number(load.utilisation),
         memory=memory if memory is not None else number(load.vram),
-        broken=turned_away > 0 or _waits_broken(seen),
+        broken=broken or turned_away > 0,
     )
+
+
+def _plus(total: float | None, sample: Sample) -> float | None:
+    """Add a sample to a sum; None as soon as one is unknown."""
+    x = number(sample)
+    return None if total is None or x is None else total + x
 
 
 def _capacity(seen: ScaleInput) -> tuple[float, float]:
@@ -91,23 +106,3 @@ def _capacity(seen: ScaleInput) -> tuple[float, float]:
     if seen.variants:
         return float(seen.variants[0].slots), seen.variants[0].service_s
     return 1.0, 1.0
-
-
-def _sum(samples: list[Sample]) -> float | None:
-    """Add samples up; None as soon as one is unknown."""
-    total = 0.0
-    for sample in samples:
-        x = number(sample)
-        if x is None:
-            return None
-        total += x
-    return total
-
-
-def _waits_broken(seen: ScaleInput) -> bool:
-    for priority, objective in seen.policy.objectives.items():
-        observed = seen.load.classes.get(priority)
-        wait = number(observed.wait_p99) if observed is not None else None
-        if wait is not None and wait > objective.wait_p99_s:
-            return True
-    return False

@@ -94,8 +94,7 @@ def cold_step_only(seen: ScaleInput, now: Figures, target: Target) -> Target:
     policy = seen.policy.scaling
     if policy.cold_step_share is None or target.replicas <= now.current:
         return target
-    ready = sum(h.serving + h.promotable + h.loading for h in seen.held.values())
-    base = max(now.current, ready)
+    base = max(now.current, now.ready)
     recent = sum(
         start.replicas for start in seen.memory.cold if seen.at - start.at < policy.step_period_s
     )

@@ -14,7 +14,6 @@ from typing import NamedTuple, TypeAlias
 
 from controlplane.decide.scaling.figures import Figures
 from controlplane.decide.scaling.inputs import ScaleInput
-from controlplane.domain.load import ClassLoad
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.domain.samples import number
@@ -27,6 +26,9 @@ class Wish(NamedTuple):
     code: ReasonCode
     evidence: tuple[Evidence, ...]
 
+
+_WAIT = {priority: f"wait_p99_{priority}" for priority in PRIORITIES}
+_LATENCY = {priority: f"latency_p99_{priority}" for priority in PRIORITIES}
 
 Trigger: TypeAlias = Callable[[ScaleInput, Figures], Wish | None]
 
@@ -67,21 +69,19 @@ def p99_broken(seen: ScaleInput, now: Figures) -> Wish | None:
     if not seen.policy.scaling.p99 or not seen.policy.objectives:
         return None
     within: list[Evidence] = []
-    for priority in PRIORITIES:
-        objective = seen.policy.objectives.get(priority)
-        if objective is None:
+    for priority, objective in seen.policy.objectives.items():
+        observed = seen.load.classes.get(priority)
+        if observed is None:
             continue
-        observed = seen.load.classes.get(priority, ClassLoad())
         wait, latency = number(observed.wait_p99), number(observed.latency_p99)
-        evidence = Evidence(f"wait_p99_{priority}", wait, objective.wait_p99_s, "s")
+        evidence = Evidence(_WAIT[priority], wait, objective.wait_p99_s, "s")
         if wait is not None and wait > objective.wait_p99_s:
             return Wish(_one_more(seen, now), ReasonCode.WAIT_P99_BROKEN, (evidence, _work(now)))
         limit = objective.latency_p99_s
         # More replicas shorten waits, not services: latency counts only where waiting is in it.
-        if limit is not None and latency is not None and latency > limit and (wait or 0.0) > 0.0:
-            served = Evidence(f"latency_p99_{priority}", latency, limit, "s")
-            if latency - (wait or 0.0) <= limit:
-                return Wish(_one_more(seen, now), ReasonCode.LATENCY_P99_BROKEN, (served, evidence))
+        if limit is not None and latency is not None and wait and latency - wait <= limit < latency:
+            served = Evidence(_LATENCY[priority], latency, limit, "s")
+            return Wish(_one_more(seen, now), ReasonCode.LATENCY_P99_BROKEN, (served, evidence))
         within.append(evidence)
     return Wish(None, ReasonCode.P99_WITHIN, tuple(within))
 
