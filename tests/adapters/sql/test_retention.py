@@ -1,0 +1,112 @@
+"""What is kept for how long."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from controlplane.adapters.sql.opening import open_store
+from controlplane.adapters.sql.retention import DAY_S, Pruned
+from controlplane.adapters.sql.store import Store
+from controlplane.adapters.sql.worlds import enter
+from controlplane.ports import AuditEntry, DecisionQuery
+from tests.stored import T0, a_hold, a_line, a_raise
+
+NOTHING = Pruned(decisions=0, ledger=0, audit=0, worlds=0)
+
+
+@pytest.fixture
+async def store(tmp_path: Path) -> AsyncIterator[Store]:
+    async with open_store(tmp_path, "cluster-1", create=True) as opened:
+        yield opened
+
+
+async def kept(store: Store) -> list[tuple[str, int]]:
+    rows = await store.decisions.decisions(DecisionQuery())
+    return [(row.subject, row.target) for row in rows]
+
+
+async def test_a_fresh_store_loses_nothing(store: Store) -> None:
+    await store.journal.open("scaling", [a_raise(), a_hold("sdxl")], T0, 1)
+    await store.ledger.write([a_line()])
+
+    assert await store.prune(T0 + 89 * DAY_S) == NOTHING
+
+
+async def test_decisions_are_kept_for_90_days_and_the_newest_of_each_subject_for_ever(
+    store: Store,
+) -> None:
+    for n in range(3):
+        await store.journal.open("scaling", [a_raise(target=5 + n)], T0 + n, 1)
+    await store.journal.open("scaling", [a_hold("sdxl")], T0, 1)
+    await store.journal.open("spare", [a_raise(target=9)], T0, 1)
+
+    pruned = await store.prune(T0 + 91 * DAY_S)
+
+    assert pruned.decisions == 2
+    assert await kept(store) == [("chat", 9), ("sdxl", 4), ("chat", 7)]
+
+
+async def test_a_number_is_never_given_twice(store: Store) -> None:
+    (first,) = await store.journal.open("scaling", [a_raise()], T0, 1)
+    async with store.database.writing() as connection:
+        await connection.exec_driver_sql("DELETE FROM decisions")
+
+    (second,) = await store.journal.open("scaling", [a_raise(target=6)], T0, 1)
+
+    assert first is not None
+    assert second is not None
+    assert second > first
+
+
+async def test_bills_are_kept_for_thirteen_months(store: Store) -> None:
+    days = [a_line(T0 + day * DAY_S) for day in range(6)]
+    await store.ledger.write(days)
+
+    pruned = await store.prune(T0 + (396 + 3.5) * DAY_S)
+
+    assert pruned.ledger == 4
+    assert await store.ledger.rows(0.0, float("inf")) == days[4:]
+    assert await store.ledger.billed_until() == days[-1].end
+
+
+async def test_the_audit_log_is_kept_for_a_year(store: Store) -> None:
+    for day in (0, 10):
+        await store.audit.record(
+            AuditEntry(
+                at=T0 + day * DAY_S, who="ada", what=f"day {day}", subject="*", detail="", ending=""
+            )
+        )
+
+    assert (await store.prune(T0 + 370 * DAY_S)).audit == 1
+    assert [entry.what for entry in await store.audit.entries()] == ["day 10"]
+
+
+async def test_many_rows_go_in_parts(store: Store) -> None:
+    for n in range(5):
+        raises = [a_raise(f"model-{m}", target=5 + n) for m in range(1_000)]
+        await store.journal.open("scaling", raises, T0 + n, 1)
+
+    assert (await store.prune(T0 + 91 * DAY_S)).decisions == 4_000
+
+
+async def test_a_world_nobody_opened_for_90_days_goes_but_its_bills_stay(store: Store) -> None:
+    """Every start of an embedded world leaves one; the one that lives stays, however old."""
+    path = Path(store.database.shown)
+    await store.memory.save("scaling", b'{"mine":1}')
+    async with open_store(path.parent, "embedded-1") as other:
+        await other.journal.open("scaling", [a_raise("sdxl")], T0, 1)
+        await other.memory.save("scaling", b"{}")
+        await other.ledger.write([a_line()])
+    async with open_store(path.parent, "embedded-2") as other:
+        await other.journal.open("scaling", [a_raise("sdxl")], T0, 1)
+    for world in ("cluster-1", "embedded-1", "embedded-2"):
+        await enter(store.database, world, T0)
+
+    pruned = await store.prune(T0 + 91 * DAY_S)
+
+    assert (pruned.decisions, pruned.worlds) == (2, 1)
+    async with open_store(path.parent, "embedded-1") as other:
+        assert await other.memory.load("scaling") is None
+        assert await other.ledger.rows(0.0, float("inf")) == [a_line()]
+    assert await store.memory.load("scaling") == b'{"mine":1}'
