@@ -9,16 +9,17 @@ in one `leave`; every ticket a call hands out is started; and `poll` is called a
 some turns come by time alone. A request of several slots gathers them: nobody passes it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from math import ceil, inf
 from typing import Generic
 
+from controlplane.decide.admission.capacity import LENT, SERVING, Pool, SlotCount
 from controlplane.decide.admission.limits import Limits
 from controlplane.decide.admission.queues import Queues
 from controlplane.decide.admission.verdicts import (
     ADMITTED,
     ADMITTED_LENT,
-    Pool,
     Request,
     Ticket,
     Verdict,
@@ -29,8 +30,6 @@ from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import ReasonCode
 
 LOW = Priority.LOW.rank
-# An enum member looked up at each request costs more than all the rest of the fast path.
-SERVING, LENT = Pool.SERVING, Pool.LENT
 MINIMUM_SERVICE = ReasonCode.MINIMUM_SERVICE
 NO_ENDPOINTS_RETRY_S = 15  # a warm replica serves within this
 PROMPT_TOO_LONG = Verdict(ReasonCode.PROMPT_TOO_LONG, status=400)
@@ -38,7 +37,7 @@ TOO_HEAVY = Verdict(ReasonCode.TOO_HEAVY, status=400)
 _NEVER = 1 << 29  # more slots than anyone has
 
 
-class Admission(Generic[Request]):
+class Admission(SlotCount, Generic[Request]):
     """The slots and queues of one model."""
 
     __slots__ = (
@@ -48,32 +47,25 @@ class Admission(Generic[Request]):
         "_lines",
         "_prompt_limit",
         "_queues",
+        "_ready",
         "_reserve",
         "_service_s",
         "_shares",
-        "free",
         "held",
-        "in_flight",
-        "lent",
-        "lent_free",
-        "slots",
     )
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         """Start with no slots: requests queue until `capacity` brings some."""
+        super().__init__()
         self._limits = Limits.of(policy)
         self._queues: Queues[Request] = Queues(self._limits)
         self._lines = self._queues.lines
         self._service_s = 1.0
         self._shares = [0.0 for _ in PRIORITIES]
         self._heaviest = inf  # slots of one replica
+        self._ready = 0
         self._reserve = 0
         self._prompt_limit = self._limits.prompt
-        self.slots = 0  # K: ready replicas x slots
-        self.free = 0  # below 0 while more runs than K, after K fell
-        self.lent = 0
-        self.lent_free = 0
-        self.in_flight = [0 for _ in PRIORITIES]  # slots each class holds, lent ones included
         self.held = False
         self._keep = [_NEVER for _ in PRIORITIES]
         self._look_ahead()
@@ -87,6 +79,10 @@ class Admission(Generic[Request]):
     def queued(self) -> Sequence[int]:
         """How many wait of each class, by rank."""
         return self._queues.queued
+
+    def heads(self) -> Iterator[Ticket[Request]]:
+        """Give the longest waiting of each class."""
+        return self._queues.heads()
 
     # ------------------------------------------------------------------ requests
     def offer(
@@ -121,7 +117,7 @@ class Admission(Generic[Request]):
             self.free += weight
             self.in_flight[rank] -= weight
         else:
-            self._count(rank, -weight, pool)
+            self.count(rank, -weight, pool)
         return self.poll(now) if self._queues.waiting else ()
 
     def leave(self, now: Instant, ticket: Ticket[Request]) -> Sequence[Ticket[Request]]:
@@ -154,9 +150,9 @@ class Admission(Generic[Request]):
 
     def poll(self, now: Instant) -> Sequence[Ticket[Request]]:
         """Hand out what is free to those whose turn it is."""
-        if self.held:
-            return ()
         started: list[Ticket[Request]] = []
+        if self.held:
+            return started
         if self.lent_free > 0:
             self._lend(started)
         queues = self._queues
@@ -179,6 +175,12 @@ class Admission(Generic[Request]):
         return min(limits.ageing_s, limits.minimum_s, *limits.max_wait_s)
 
     @property
+    def room(self) -> int:
+        """How many must arrive at least before one of them finds its queue full."""
+        bounds = zip(self._limits.bounds, self._queues.queued, strict=True)
+        return min(_NEVER, *(max(0, int(min(b, _NEVER)) - q) for b, q in bounds))
+
+    @property
     def reads_prompts(self) -> bool:
         """Say whether the length of prompts matters to any rule."""
         return self._prompt_limit < inf or self._limits.tokens_per_slot < inf
@@ -192,15 +194,21 @@ class Admission(Generic[Request]):
         self, now: Instant, *, ready: int, slots: int, lent: int = 0, service_s: float = 0.0
     ) -> Sequence[Ticket[Request]]:
         """Set K: `slots` on `ready` replicas in service, `lent` more for low; 0 keeps service_s."""
-        self.free += slots - self.slots
-        self.lent_free += lent - self.lent
-        self.slots, self.lent = slots, lent
+        self.resize(slots, lent)
+        self._ready = ready
         self._reserve = self._limits.reserve * ready
         self._shares = [share * slots for share in self._limits.guarantee]
         self._heaviest = slots / ready if ready else inf
         self._service_s = service_s or self._service_s
         self._look_ahead()
         return self.poll(now)
+
+    def revise(self, now: Instant, policy: AdmissionPolicy) -> Sequence[Ticket[Request]]:
+        """Go on under another policy. One queue does not become several, nor the reverse."""
+        limits = Limits.of(replace(policy, single_queue=self._limits.single))
+        self._limits = self._queues.limits = limits
+        self._prompt_limit = limits.prompt
+        return self.capacity(now, ready=self._ready, slots=self.slots, lent=self.lent)
 
     def hold(self, now: Instant, *, on: bool) -> Sequence[Ticket[Request]]:
         """Release nothing while an engine reports its own queue or a full KV cache.
@@ -211,24 +219,7 @@ class Admission(Generic[Request]):
         self._look_ahead()
         return self.poll(now)
 
-    def rehome(self, rank: int, weight: int, source: Pool, target: Pool) -> None:
-        """Count a running request's slots elsewhere: its replica drains, or a lender is promoted.
-
-        Call it before the `capacity` that takes those slots away or adds them.
-        """
-        self._count(rank, -weight, source)
-        self._count(rank, weight, target)
-
     # ------------------------------------------------------------------ inside
-    def _count(self, rank: int, weight: int, pool: Pool) -> None:
-        """Count so many slots more (or fewer) as held by a class; outside slots are nobody's."""
-        if pool is SERVING:
-            self.free -= weight
-            self.in_flight[rank] += weight
-        elif pool is LENT:
-            self.lent_free -= weight
-            self.in_flight[rank] += weight
-
     def _look_ahead(self) -> None:
         """Say how many slots must stay free for `offer` to admit a class without looking further.
 
@@ -264,7 +255,7 @@ class Admission(Generic[Request]):
         """Start the request if it would be the next in turn."""
         queues = self._queues
         if ticket.rank == LOW and self.lent_free >= ticket.weight:
-            self._count(LOW, ticket.weight, LENT)
+            self.count(LOW, ticket.weight, LENT)
             return ADMITTED_LENT
         queues.add(ticket)
         turn = queues.turn(now, self.free - self._reserve, self.in_flight, self._shares)
@@ -294,7 +285,7 @@ class Admission(Generic[Request]):
             ticket = line[0]
             self._queues.take_head(ticket)
             ticket.code, ticket.pool = ReasonCode.ADMITTED, LENT
-            self._count(LOW, ticket.weight, LENT)
+            self.count(LOW, ticket.weight, LENT)
             started.append(ticket)
         self._look_ahead()
 

@@ -22,11 +22,11 @@ ADMITTED, AGED = ReasonCode.ADMITTED, ReasonCode.AGED  # an enum's look-up is sl
 class Queues(Generic[Request]):
     """One queue per class, or one for all."""
 
-    __slots__ = ("_limits", "_minimum_from", "bytes", "heavy", "lines", "queued", "waiting", "why")
+    __slots__ = ("_minimum_from", "bytes", "heavy", "limits", "lines", "queued", "waiting", "why")
 
     def __init__(self, limits: Limits) -> None:
         """Start empty."""
-        self._limits = limits
+        self.limits = limits
         line: deque[Ticket[Request]] = deque()
         self.lines: tuple[deque[Ticket[Request]], ...] = tuple(
             line if limits.single else deque() for _ in PRIORITIES
@@ -67,11 +67,11 @@ class Queues(Generic[Request]):
 
     def served_minimum(self, now: Instant) -> None:
         """Note that minimum service was given."""
-        self._minimum_from = now + self._limits.minimum_s
+        self._minimum_from = now + self.limits.minimum_s
 
     def heads(self) -> Iterator[Ticket[Request]]:
         """Give the first of each queue, highest class first."""
-        lines = self.lines[:1] if self._limits.single else self.lines
+        lines = self.lines[:1] if self.limits.single else self.lines
         return (line[0] for line in lines if line)
 
     def turn(
@@ -82,7 +82,7 @@ class Queues(Generic[Request]):
         `spare` is how many slots are free beyond low's reserve, `busy` the slots each class holds,
         `shares` the slots it is guaranteed.
         """
-        limits = self._limits
+        limits = self.limits
         if now >= self._minimum_from:
             oldest = self._due_minimum(now, busy)
             if oldest is not None:
@@ -97,7 +97,7 @@ class Queues(Generic[Request]):
 
     def _due_minimum(self, now: Instant, busy: Sequence[int]) -> Ticket[Request] | None:
         """The longest waiting, if minimum service is due to it; caps still bound the sum."""
-        limits = self._limits
+        limits = self.limits
         oldest = min(self.heads(), key=_arrived, default=None)
         if oldest is None:
             return None
@@ -113,7 +113,7 @@ class Queues(Generic[Request]):
     def _highest(self, now: Instant, spare: int) -> Ticket[Request] | None:
         """The highest class waiting; within a class, aged ones included, the earliest arrival."""
         high, medium, low = self.lines
-        ageing = self._limits.ageing_s
+        ageing = self.limits.ageing_s
         top = high[0] if high else None
         if medium:
             head = medium[0]
@@ -133,7 +133,7 @@ class Queues(Generic[Request]):
 
     def _capped(self, now: Instant, spare: int, busy: Sequence[int]) -> Ticket[Request] | None:
         """The same where each class has a hard cap; who has aged may use the cap it rose to."""
-        limits = self._limits
+        limits = self.limits
         best: tuple[int, Instant] | None = None
         chosen = None
         for ticket in self.heads():
@@ -149,7 +149,7 @@ class Queues(Generic[Request]):
 
     def next_due(self, now: Instant) -> Instant:
         """Give the next instant after `now` at which time alone changes whose turn it is."""
-        limits = self._limits
+        limits = self.limits
         due = inf
         for ticket in self.heads():
             moments = (

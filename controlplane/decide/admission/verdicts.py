@@ -1,22 +1,14 @@
 """What admission says: a verdict at once, or a ticket for a place in the queue."""
 
-from enum import Enum
 from typing import Generic, TypeVar
 
 import msgspec
 
+from controlplane.decide.admission.capacity import Pool
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import ReasonCode
 
 Request = TypeVar("Request")
-
-
-class Pool(Enum):
-    """Whose slots a running request holds."""
-
-    SERVING = "serving"  # of the replicas in service: what K counts
-    LENT = "lent"  # of lending spares: for low alone
-    OUTSIDE = "outside"  # of replicas that take nothing new any more
 
 
 class Verdict(msgspec.Struct, frozen=True):

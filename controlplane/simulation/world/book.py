@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import ReasonCode
 from controlplane.simulation.world.source import Page
-from controlplane.simulation.world.tally import ClassTally, Tally
+from controlplane.simulation.world.tally import ClassTally
 
 RANKS = range(len(PRIORITIES))
 
@@ -153,8 +153,3 @@ class Book:
         starts = self.recent_starts
         while starts and float(starts[0][:, 3].max()) < moment:
             starts.popleft()
-
-    def fill(self, tally: Tally) -> None:
-        """Put the figures of the classes into a tally."""
-        tally.classes = dict(zip(PRIORITIES, self.by_rank, strict=True))
-        tally.busy_slot_s = self.busy_s

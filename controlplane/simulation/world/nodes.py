@@ -18,7 +18,9 @@ class Machine:
     devices: int
     free: int
     ready: bool = True
-    image_at: dict[str, float] = field(default_factory=dict)  # image -> when it is, or will be, here
+    image_at: dict[str, float] = field(
+        default_factory=dict
+    )  # image -> when it is, or will be, here
 
     def seen(self) -> Node:
         """Give the node as the cluster shows it."""
@@ -33,10 +35,10 @@ class Machine:
 
 def machines_of(catalogue: Catalogue) -> tuple[Machine, ...]:
     """Turn the catalogue's pools into machines with names that tell class, zone and number."""
-    machines = []
+    machines: list[Machine] = []
     for pool in catalogue.pools:
         stem = f"{pool.node_class}-{pool.zone}".lower().replace(" ", "-").replace("_", "-")
-        taken = sum(1 for m in machines if m.name.startswith(f"{stem}-"))
+        taken = sum(m.name.startswith(f"{stem}-") for m in machines)
         machines += [
             Machine(
                 name=NodeName(f"{stem}-{taken + n + 1}"),
@@ -62,9 +64,7 @@ def choose(
     Zones with fewest replicas of the variant first (a preference, never a demand), then nodes that
     have the image, then the fullest node, so that whole nodes stay free for models of many devices.
     """
-    fitting = [
-        m for m in machines if m.node_class == node_class and m.ready and m.free >= devices
-    ]
+    fitting = [m for m in machines if m.node_class == node_class and m.ready and m.free >= devices]
     return min(
         fitting,
         key=lambda m: (in_zone.get(m.zone, 0), image not in m.image_at, m.free, m.name),

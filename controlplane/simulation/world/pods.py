@@ -38,7 +38,8 @@ class Pod:
     unschedulable_since: float | None = None
     note: str = ""
     version: int = 0
-    gone: bool = False
+    ended: float | None = None  # when its engine stopped and its devices were freed
+    gone: bool = False  # from the list
 
     @property
     def alive(self) -> bool:
@@ -46,16 +47,14 @@ class Pod:
         return not self.gone and self.phase is not Phase.FAILED
 
     @property
+    def runs(self) -> bool:
+        """Say whether it is on a node that answers."""
+        return self.ended is None and self.machine is not None and self.machine.ready
+
+    @property
     def answers(self) -> bool:
         """Say whether requests could reach its engine at all."""
-        return (
-            self.healthy
-            and self.alive
-            and not self.hangs
-            and not self.sleeping
-            and self.machine is not None
-            and self.machine.ready
-        )
+        return self.healthy and self.runs and not self.hangs and not self.sleeping
 
     def flip(self, lane: Lane, now: float) -> None:
         """Change the lane label."""

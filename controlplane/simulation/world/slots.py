@@ -12,7 +12,8 @@ from math import inf
 from typing import TypeAlias
 
 from controlplane.decide.admission.admission import Admission
-from controlplane.decide.admission.verdicts import Pool, Ticket
+from controlplane.decide.admission.capacity import Pool
+from controlplane.decide.admission.verdicts import Ticket
 from controlplane.domain.quantities import ReplicaName
 from controlplane.simulation.world.engines import Engine
 
@@ -79,18 +80,22 @@ class Slots:
         self.note_pace(engine)
         return self._recount(now)
 
-    def remove(self, engine: Engine) -> list[Run]:
-        """Take away an engine that is out of service; give what still ran on it: it is cut off."""
+    def cut(self, engine: Engine) -> list[Run]:
+        """Take what runs on an engine that is out of service off its slots, and give it."""
         cut = [run for run in self.running if run[1] and self.engine_of[run[1]] is engine]
-        self.running[:] = [
-            run for run in self.running if not run[1] or self.engine_of[run[1]] is not engine
-        ]
-        heapify(self.running)
+        if cut:
+            self.running[:] = [
+                run for run in self.running if not run[1] or self.engine_of[run[1]] is not engine
+            ]
+            heapify(self.running)
+            engine.idle.extend(run[1] for run in cut)
+        return cut
+
+    def remove(self, engine: Engine) -> None:
+        """Forget an engine that is out of service and does nothing."""
         for slot in engine.slots:
             self.homes[slot], self.engine_of[slot] = self.homes[TIMER], None
-            self.odd.pop(slot, None)
         self._vacant += engine.slots
-        return cut
 
     def busy(self, engine: Engine) -> dict[int, int]:
         """Give the ranks of the requests an engine is at, by slot."""

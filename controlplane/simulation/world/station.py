@@ -10,7 +10,8 @@ from math import inf
 from typing import NamedTuple
 
 from controlplane.decide.admission.admission import Admission
-from controlplane.decide.admission.verdicts import ADMITTED, Pool, Ticket, Verdict
+from controlplane.decide.admission.capacity import LENT
+from controlplane.decide.admission.verdicts import ADMITTED, Ticket, Verdict
 from controlplane.domain.policies import AdmissionPolicy
 from controlplane.simulation.traffic import Traffic
 from controlplane.simulation.world.book import Book
@@ -18,7 +19,6 @@ from controlplane.simulation.world.engines import Engine
 from controlplane.simulation.world.slots import PART, TIMER, Slots
 from controlplane.simulation.world.source import Source
 
-LENT = Pool.LENT
 BAD_REQUEST = 400  # refused for what it is, not for want of capacity
 
 
@@ -68,6 +68,26 @@ class Station:
         self.now = to
         return to
 
+    @property
+    def busy(self) -> int:
+        """How many slots are busy, lent ones included."""
+        return sum(self.admission.in_flight)
+
+    @property
+    def busy_slot_s(self) -> float:
+        """Slot time used up to now: what is still running counts as far as it has come."""
+        ahead = sum(run[0] - self.now for run in self.slots.running if run[1] != TIMER)
+        return self.book.busy_s - ahead
+
+    def safe_until(self) -> float:
+        """Give a time before which nobody can be turned away: a queue must fill first."""
+        return min(self.source.arrival(self.admission.room), self.admission.next_due(self.now))
+
+    def revise(self, policy: AdmissionPolicy, wait_limits: tuple[float, ...]) -> None:
+        """Go on under another policy; who waits keeps waiting, who runs keeps running."""
+        self.book.wait_limits = wait_limits
+        self._start(self.admission.revise(self.now, policy), self.now)
+
     def place(self, engine: Engine, *, serving: bool = False, lent: int = 0) -> None:
         """Put an engine into service, lend part of it, or take it out."""
         self._start(self.slots.place(self.now, engine, serving=serving, lent=lent), self.now)
@@ -75,9 +95,20 @@ class Station:
     def remove(self, engine: Engine) -> None:
         """Take an engine away with all that runs on it."""
         self.place(engine)
-        runs = self.slots.remove(engine)
+        self.cut(engine)
+        self.slots.remove(engine)
+
+    def cut(self, engine: Engine) -> None:
+        """End all that runs on an engine that is out of service: it failed."""
+        runs = self.slots.cut(engine)
         cut = [(rank, since, start, end) for end, _, rank, since, start in runs if since != PART]
         self.book.cut_off(cut, self.now, self.source.index)
+
+    def look_for_breach(self, now: float) -> None:
+        """See to it that a wait that has broken its limit by now is known."""
+        self.book.count(self.source.index)
+        for ticket in self.admission.heads():
+            self.book.waits_since(ticket.arrived, ticket.rank, now)
 
     # ------------------------------------------------------------------ the loop
     def _arrive(self, stop: int, halt_from: float) -> bool:
