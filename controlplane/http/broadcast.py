@@ -78,7 +78,6 @@ class Broadcast:
 
     async def tick(self) -> None:
         """Compute everything that is watched and wake the watchers."""
-        self._wanted.clear()
         for thing in list(self._watchers):
             await self._refresh(thing)
         ticked, self._ticked = self._ticked, asyncio.Event()
@@ -98,6 +97,7 @@ class Broadcast:
     async def run(self) -> None:
         """Tick for as long as the application lives."""
         while not self.closed:
+            self._wanted.clear()
             if self._watchers:
                 await self.tick()
                 pause = TICK_S

@@ -83,10 +83,8 @@ def configure(
 
 
 def _rendering(*, as_json: bool) -> tuple[structlog.types.Processor, ...]:
-    if as_json:
-        return (
-            structlog.processors.format_exc_info,
-            redact,
-            structlog.processors.JSONRenderer(sort_keys=True),
-        )
-    return (redact, structlog.dev.ConsoleRenderer(colors=True))
+    """Turn the traceback into text first, so that it is cleaned of secrets like all the rest."""
+    # Plain tracebacks: a pretty one takes seconds to draw, and nothing is decided meanwhile.
+    people = structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)
+    machines = structlog.processors.JSONRenderer(sort_keys=True)
+    return (structlog.processors.format_exc_info, redact, machines if as_json else people)

@@ -7,6 +7,7 @@ from typing import Literal, TypeAlias
 
 import msgspec
 
+from controlplane.decide.costs.bill import bill
 from controlplane.domain.ledger import LedgerRow, LineKind
 from controlplane.domain.quantities import Instant
 from controlplane.http.reads.shapes.costs import CostLine, Costs
@@ -14,8 +15,7 @@ from controlplane.http.state import State
 
 By: TypeAlias = Literal["day", "team", "model", "node_class", "kind"]
 NOBODY = "—"  # the key of a line that no team or model pays
-HOUR_S = 3600
-CHUNK_S = 6 * HOUR_S
+CHUNK_S = 6 * 3600
 
 
 class CostQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -71,12 +71,12 @@ async def _costs(state: State, query: CostQuery) -> Costs:
     lines: dict[str, Tally] = {}
     days: dict[str, Tally] = {}
     everything, shown = Tally(), Tally()
-    bill = reconstructed = 0
+    owed = reconstructed = 0
     at = query.start
     while at < query.end:  # in pieces: a month of minutes need not be in memory at once
         until = min(query.end, at - at % CHUNK_S + CHUNK_S)
         rows = await state.ledger.rows(at, until)
-        bill += billed(rows)
+        owed += billed(rows)
         for row in rows:
             everything.add(row)
             if not _wanted(row, query):
@@ -97,8 +97,8 @@ async def _costs(state: State, query: CostQuery) -> Costs:
         days=_lines(days, by_size=False),
         by_kind=shown.by_kind,
         total=total,
-        bill=bill,
-        adds_up=everything.line("").total == bill and sum(one.total for one in made) == total,
+        bill=owed,
+        adds_up=everything.line("").total == owed and sum(one.total for one in made) == total,
         billed_until=await state.ledger.billed_until(),
         reconstructed=reconstructed,
         team=query.team,
@@ -119,21 +119,14 @@ def _lines(tallies: Mapping[str, Tally], *, by_size: bool) -> tuple[CostLine, ..
 
 def billed(rows: Iterable[LedgerRow]) -> int:
     """Compute the bill apart from the rows' amounts: each device's interval once, at its price."""
-    prices: dict[tuple[str, int, Instant, Instant], int] = {}
     besides = 0
+    prices: dict[tuple[str, int, Instant, Instant], int] = {}
     for row in rows:
         if row.kind is LineKind.CROSS_ZONE:
             besides += row.micros
         else:
             prices[row.node, row.device, row.start, row.end] = row.price_micros_per_hour
-    return besides + sum(
-        interval_cost(price, end - start) for (_, _, start, end), price in prices.items()
-    )
-
-
-def interval_cost(price_micros_per_hour: int, seconds: float) -> int:
-    """Give what a device costs for so long, in whole millionths, half rounded up."""
-    return int(Fraction(price_micros_per_hour) * Fraction(seconds) / HOUR_S + Fraction(1, 2))
+    return besides + sum(bill(price, start, end) for (_, _, start, end), price in prices.items())
 
 
 def day_of(at: Instant) -> str:

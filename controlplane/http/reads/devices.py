@@ -1,56 +1,34 @@
 """Which replica sits on which device, and how full it is: the cells of the fleet picture.
 
-The cluster tells a pod's node, not its device, so seats are given in order of age and kept: a cell
-does not jump to its neighbour because an older pod left.
+Seats are given as the ledger gives them, so the picture shows the device a model pays for, and a
+cell does not jump to its neighbour because an older replica left.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
+from controlplane.decide.costs.holding import DevicesOf, Holder, Holding, hold
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.fleet import FleetView, Node
-from controlplane.domain.quantities import ClassName, ModelName, NodeName, ReplicaName, micros
-from controlplane.domain.replicas import Phase, Replica
+from controlplane.domain.quantities import ClassName, NodeName, ReplicaName, micros
+from controlplane.domain.replicas import Replica
 from controlplane.domain.samples import NoData
 from controlplane.http.reads.shapes.fleet import DeviceCell, NodeRow, PendingRow, PoolRow
 
-DevicesOf = Mapping[tuple[ModelName, ClassName], int]
-
 
 class Seats:
-    """Device indices by replica, kept from one look to the next."""
+    """Who held which device at the last look."""
 
     def __init__(self) -> None:
         """Start with every device free."""
-        self._seats: dict[ReplicaName, tuple[NodeName, tuple[int, ...]]] = {}
+        self._before: Mapping[NodeName, Holding] = {}
 
-    def seat(
-        self, node: Node, replicas: Iterable[Replica], devices_of: DevicesOf
-    ) -> list[Replica | None]:
-        """Give who sits on each device of a node."""
-        devices: list[Replica | None] = [None] * node.devices
-        standing: list[Replica] = []
-        for replica in sorted(replicas, key=lambda r: (r.created_at, r.name)):
-            kept = self._seats.get(replica.name)
-            if kept is None or kept[0] != node.name or kept[1][-1] >= node.devices:
-                standing.append(replica)
-                continue
-            for index in kept[1]:
-                devices[index] = replica
-        for replica in standing:
-            count = devices_of.get((replica.model, replica.node_class), 1)
-            free = [index for index, held in enumerate(devices) if held is None][:count]
-            if not free:
-                continue
-            self._seats[replica.name] = (node.name, tuple(free))
-            for index in free:
-                devices[index] = replica
-        return devices
-
-    def forget(self, present: Iterable[ReplicaName]) -> None:
-        """Free the seats of replicas that are gone."""
-        names = set(present)
-        for gone in [name for name in self._seats if name not in names]:
-            del self._seats[gone]
+    def look(
+        self, view: FleetView, nodes: Sequence[Node], catalogue: Catalogue, devices_of: DevicesOf
+    ) -> Mapping[NodeName, Holding]:
+        """Give every node's holders; who was seated keeps the seat."""
+        holdings = hold(nodes, view.replicas, catalogue, devices_of, self._before)
+        self._before = {holding.node: holding for holding in holdings}
+        return self._before
 
 
 def pools(
@@ -59,64 +37,84 @@ def pools(
     """Give every class with its nodes and cells, in the catalogue's order."""
     if isinstance(view.nodes, NoData):
         return ()
-    by_node: dict[NodeName, list[Replica]] = {}
-    pending: dict[ClassName, list[Replica]] = {}
-    for replica in view.replicas:
-        if replica.node is None:
-            pending.setdefault(replica.node_class, []).append(replica)
-        elif replica.phase is not Phase.FAILED:
-            by_node.setdefault(replica.node, []).append(replica)
-    seats.forget(replica.name for replica in view.replicas)
+    holdings = seats.look(view, view.nodes, catalogue, devices_of)
+    replicas = {replica.name: replica for replica in view.replicas}
     by_class: dict[ClassName, list[NodeRow]] = {name: [] for name in catalogue.node_classes}
     for node in view.nodes:
-        seated = seats.seat(node, by_node.get(node.name, ()), devices_of)
-        cells = tuple(
-            _cell(catalogue, node, index, replica, devices_of)
-            for index, replica in enumerate(seated)
-        )
-        row = NodeRow(
-            name=node.name,
-            zone=node.zone,
-            ready=node.ready,
-            schedulable=node.schedulable,
-            devices=cells,
-        )
+        row = _node(catalogue, node, holdings[node.name], replicas)
         by_class.setdefault(node.node_class, []).append(row)
     return tuple(
-        _pool(catalogue, name, rows, pending.get(name, ())) for name, rows in by_class.items()
+        _pool(catalogue, name, nodes, _pending(view, name)) for name, nodes in by_class.items()
+    )
+
+
+def _node(
+    catalogue: Catalogue,
+    node: Node,
+    holding: Holding,
+    replicas: Mapping[ReplicaName, Replica],
+) -> NodeRow:
+    on_device: list[list[Holder]] = [[] for _ in range(node.devices)]
+    for holder in holding.holders:
+        for index in holder.devices:
+            on_device[index].append(holder)
+    size = catalogue.node_classes.get(node.node_class)
+    return NodeRow(
+        name=node.name,
+        zone=node.zone,
+        ready=node.ready,
+        schedulable=node.schedulable,
+        devices=tuple(
+            _cell(index, holders, replicas, size.vram_gib if size else None)
+            for index, holders in enumerate(on_device)
+        ),
     )
 
 
 def _cell(
-    catalogue: Catalogue, node: Node, index: int, replica: Replica | None, devices_of: DevicesOf
+    index: int,
+    holders: Sequence[Holder],
+    replicas: Mapping[ReplicaName, Replica],
+    vram_gib: float | None,
 ) -> DeviceCell:
-    if replica is None:
+    """Draw the one that is awake; asleep, a model's weights are off the device."""
+    if not holders:
         return DeviceCell(index=index)
-    held = _held_gib(catalogue, replica, devices_of)
-    size = catalogue.node_classes.get(node.node_class)
+    awake = [holder for holder in holders if not replicas[holder.replica].sleeping]
+    shown = replicas[(awake or holders)[0].replica]
+    fill = min(1.0, sum(holder.vram for holder in awake))
     return DeviceCell(
         index=index,
-        model=replica.model,
-        replica=replica.name,
-        lane=str(replica.lane),
-        stage=str(replica.stage),
-        fill=min(1.0, held / size.vram_gib) if size else 0.0,
-        held_gib=held,
-        sleeping=replica.sleeping,
-        lost=not replica.node_ready,
+        model=shown.model,
+        replica=shown.name,
+        lane=str(shown.lane),
+        stage=str(shown.stage),
+        fill=fill,
+        held_gib=None if vram_gib is None else fill * vram_gib,
+        sleeping=len(awake) < len(holders),
+        lost=not shown.node_ready,
+        others=tuple(holder.replica for holder in holders if holder.replica != shown.name),
     )
 
 
-def _held_gib(catalogue: Catalogue, replica: Replica, devices_of: DevicesOf) -> float:
-    """Give the memory one of its devices holds for it; asleep, the weights are off the device."""
-    model = catalogue.models.get(replica.model)
-    if model is None or replica.sleeping:
-        return 0.0
-    return model.need.gib / devices_of.get((replica.model, replica.node_class), 1)
+def _pending(view: FleetView, node_class: ClassName) -> tuple[PendingRow, ...]:
+    return tuple(
+        PendingRow(
+            replica=replica.name,
+            model=replica.model,
+            since=replica.unschedulable_since or replica.created_at,
+            note=replica.note,
+        )
+        for replica in view.replicas
+        if replica.node is None and replica.node_class == node_class
+    )
 
 
 def _pool(
-    catalogue: Catalogue, name: ClassName, nodes: list[NodeRow], pending: Iterable[Replica]
+    catalogue: Catalogue,
+    name: ClassName,
+    nodes: Sequence[NodeRow],
+    pending: Iterable[PendingRow],
 ) -> PoolRow:
     size = catalogue.node_classes.get(name)
     cells = [cell for node in nodes for cell in node.devices]
@@ -132,13 +130,5 @@ def _pool(
         held=len(held),
         stranded_share=1 - sum(cell.fill for cell in held) / len(held) if held and size else None,
         nodes=tuple(nodes),
-        pending=tuple(
-            PendingRow(
-                replica=replica.name,
-                model=replica.model,
-                since=replica.unschedulable_since or replica.created_at,
-                note=replica.note,
-            )
-            for replica in pending
-        ),
+        pending=tuple(pending),
     )

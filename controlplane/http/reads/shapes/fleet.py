@@ -46,9 +46,10 @@ class DeviceCell(msgspec.Struct, frozen=True, kw_only=True):
     lane: str | None = None
     stage: str | None = None
     fill: float = 0.0  # VRAM held / size
-    held_gib: float = 0.0
+    held_gib: float | None = 0.0  # None: the class is not catalogued
     sleeping: bool = False
-    lost: bool = False  # the pod failed or its node is silent
+    lost: bool = False  # its node is silent
+    others: tuple[str, ...] = ()  # replicas that share the device, asleep
 
 
 class NodeRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,0 +1,70 @@
+"""What needs attention, since when, and since when nothing does."""
+
+import asyncio
+from dataclasses import replace
+
+import msgspec
+import pytest
+
+from controlplane.domain.fleet import FleetView
+from controlplane.domain.overrides import FLEET, Override
+from controlplane.domain.reasons import ReasonCode
+from controlplane.domain.replicas import Phase
+from controlplane.domain.samples import NoData
+from controlplane.http.reads.attention import attention
+from controlplane.http.reads.fleet import fleet
+from controlplane.http.reads.models import model_rows
+from controlplane.http.state import State
+from tests.builders import CHAT, a_replica
+from tests.http.conftest import T0, a_view
+
+
+async def test_attention_names_what_is_broken_and_since_when(state: State) -> None:
+    found = (await fleet(state)).attention
+
+    told = {(row.subject, row.code): row for row in found}
+    broken = told[CHAT, ReasonCode.WAIT_P99_BROKEN]
+    assert broken.severity == "bad"
+    assert (broken.evidence[0].value, broken.evidence[0].limit) == (0.9, 0.8)
+    assert told[CHAT, ReasonCode.UNSCHEDULABLE].since == T0 - 55
+    assert found[0].severity == "bad"  # worst first
+
+
+async def test_attention_covers_nodes_loops_catalogue_and_people(state: State) -> None:
+    view = a_view()
+    assert not isinstance(view.nodes, NoData)
+    silent = msgspec.structs.replace(view.nodes[1], ready=False)
+    failed = a_replica("chat-9", phase=Phase.FAILED, lane_since=T0 - 5, note="OOMKilled")
+    state.history.view = FleetView(
+        at=T0, nodes=(view.nodes[0], silent), replicas=(*view.replicas, failed)
+    )
+    now = asyncio.get_running_loop().time()
+    state.heartbeats.beat("scaling", 5.0, now - 60.0)
+    state.heartbeats.beat("spare", 5.0, now, failure="ValueError: no")
+    state.in_force.faults, state.in_force.refused_at = ("fleet.yaml:3: x",), T0 - 9
+    await state.overrides.put(Override(subject=FLEET, paused=True, by="ann", at=T0 - 99))
+
+    told = {(row.subject, str(row.code)): row.since for row in (await fleet(state)).attention}
+
+    assert told["a100-02", "NodeSilent"] == pytest.approx(T0, abs=1)
+    assert told[CHAT, "ReplicaFailed"] == T0 - 5
+    assert ("scaling", "LoopSilent") in told
+    assert ("spare", "CycleFailed") in told
+    assert told["catalogue", "CatalogueRefused"] == T0 - 9
+    assert told["*", "Paused"] == T0 - 99
+
+
+async def test_quiet_begins_when_the_last_trouble_ends(state: State) -> None:
+    rows = await model_rows(state)
+    attention(state, rows, {}, {})
+    state.history.view = None
+
+    assert (await fleet(state)).quiet_since is None  # chat still breaks its promise
+    assert attention(state, (), {}, {}) == ()
+    state.shared.forget("fleet")
+    state.history.loads = {}
+    state.shared.forget("models")
+    found = await fleet(replace(state, heartbeats=type(state.heartbeats)()))
+
+    assert [row.code for row in found.attention] == []
+    assert found.quiet_since == pytest.approx(T0, abs=1)
