@@ -12,8 +12,8 @@ from controlplane.domain.priorities import Priority
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.replicas import Replica
 from controlplane.domain.samples import number
+from controlplane.forecasting.outlook import Outlook
 from controlplane.loops.fleet import Fleet
-from controlplane.loops.foreseeing import Foresight
 from controlplane.telemetry.history import History, Point
 from controlplane.telemetry.metrics import Metrics
 
@@ -26,7 +26,7 @@ class Showing:
         self._fleet = fleet
         self._history = history
         self._metrics = metrics
-        self._foresight = Foresight()
+        self._outlooks: dict[ModelName, Outlook] = {}
 
     def __call__(self, seen: ScalingSeen, choices: Sequence[Choice], memory: ScalingMemory) -> None:
         """Add a point per model and set the gauges."""
@@ -40,7 +40,9 @@ class Showing:
             load = seen.loads.get(name)
             if load is None:
                 continue
-            forecasts = self._foresight.look(load)
+            arrivals = [number(c.arrivals) for c in load.classes.values()]
+            rate = None if None in arrivals else sum(x or 0.0 for x in arrivals)
+            forecasts = self._outlooks.setdefault(name, Outlook()).see(load.at, rate)
             point = self._point(choice, load, by_model.get(name, ()), forecasts)
             self._history.add(name, point)
             self._metrics.load(load, point.drain_s)

@@ -61,7 +61,7 @@ class Bench:
         )
         return (choice,), Count(memory.cycles + 1)
 
-    async def act(self, choice: Choice) -> Outcome:
+    async def act(self, _choice: Choice) -> Outcome:
         rows = await self.journal.decisions(DecisionQuery())
         self.done.append(rows[0].ending)
         return self.outcome
@@ -159,7 +159,7 @@ async def test_a_row_left_open_by_a_crash_is_settled_at_the_next_start() -> None
     rows = await bench.journal.decisions(DecisionQuery())
 
     assert Ending.SETTLED in [row.ending for row in rows]
-    assert await bench.journal.unsettled("bench") == ()
+    assert not await bench.journal.unsettled("bench")
 
 
 async def test_a_silent_loop_is_named_after_three_periods() -> None:

@@ -63,7 +63,7 @@ def in_service(replicas: list[Replica]) -> int:
 
 
 @given(starts, targets, spares, st.data())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=50, deadline=None)
 def test_law_4_every_prefix_of_every_plan_is_safe_and_the_next_cycle_goes_on(
     start: list[tuple[Lane, str]], target: tuple[int, int], count: int, data: st.DataObject
 ) -> None:
@@ -92,7 +92,7 @@ def test_law_4_every_prefix_of_every_plan_is_safe_and_the_next_cycle_goes_on(
 
 
 @given(starts, targets, spares)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_a_spare_decision_replays_identically(
     start: list[tuple[Lane, str]], target: tuple[int, int], count: int
 ) -> None:
@@ -105,7 +105,7 @@ def test_a_spare_decision_replays_identically(
 
 
 @given(starts, targets, spares)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_law_7_nothing_goes_into_service_that_has_not_answered(
     start: list[tuple[Lane, str]], target: tuple[int, int], count: int
 ) -> None:
