@@ -20,9 +20,13 @@ from controlplane.decide.admission.queues import Queues
 from controlplane.decide.admission.verdicts import (
     ADMITTED,
     ADMITTED_LENT,
+    NO_ENDPOINTS,
+    PROMPT_TOO_LONG,
+    TOO_HEAVY,
     Request,
     Ticket,
     Verdict,
+    contended,
 )
 from controlplane.domain.policies import AdmissionPolicy
 from controlplane.domain.priorities import PRIORITIES, Priority
@@ -31,9 +35,7 @@ from controlplane.domain.reasons import ReasonCode
 
 LOW = Priority.LOW.rank
 MINIMUM_SERVICE = ReasonCode.MINIMUM_SERVICE
-NO_ENDPOINTS_RETRY_S = 15  # a warm replica serves within this
-PROMPT_TOO_LONG = Verdict(ReasonCode.PROMPT_TOO_LONG, status=400)
-TOO_HEAVY = Verdict(ReasonCode.TOO_HEAVY, status=400)
+QUEUE_FULL, QUEUE_BYTES_FULL = ReasonCode.QUEUE_FULL, ReasonCode.QUEUE_BYTES_FULL
 _NEVER = 1 << 29  # more slots than anyone has
 
 
@@ -41,6 +43,7 @@ class Admission(SlotCount, Generic[Request]):
     """The slots and queues of one model."""
 
     __slots__ = (
+        "_empty",
         "_heaviest",
         "_keep",
         "_limits",
@@ -52,12 +55,14 @@ class Admission(SlotCount, Generic[Request]):
         "_service_s",
         "_shares",
         "held",
+        "patience",
     )
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         """Start with no slots: requests queue until `capacity` brings some."""
         super().__init__()
         self._limits = Limits.of(policy)
+        self.patience = self._limits.patience
         self._queues: Queues[Request] = Queues(self._limits)
         self._lines = self._queues.lines
         self._service_s = 1.0
@@ -67,7 +72,6 @@ class Admission(SlotCount, Generic[Request]):
         self._reserve = 0
         self._prompt_limit = self._limits.prompt
         self.held = False
-        self._keep = [_NEVER for _ in PRIORITIES]
         self._look_ahead()
 
     @property
@@ -84,7 +88,6 @@ class Admission(SlotCount, Generic[Request]):
         """Give the longest waiting of each class."""
         return self._queues.heads()
 
-    # ------------------------------------------------------------------ requests
     def offer(
         self,
         now: Instant,
@@ -107,6 +110,8 @@ class Admission(SlotCount, Generic[Request]):
             return PROMPT_TOO_LONG
         if weight > self._heaviest:
             return TOO_HEAVY
+        if self._lines[rank]:  # whoever comes behind others is not the next in turn
+            return self._full(rank, size) or self._join(Ticket(request, now, rank, weight, size))
         return self._queue_up(now, Ticket(request, now, rank, weight, size))
 
     def release(
@@ -132,20 +137,20 @@ class Admission(SlotCount, Generic[Request]):
         return self.poll(now)
 
     def expire(self, now: Instant) -> Sequence[Ticket[Request]]:
-        """Refuse those who have waited too long; their tickets say why."""
+        """Let those go who have waited too long; `refusal` says what to answer them."""
         limits, gone = self._limits, []
         if limits.expiring:
             for line, limit in zip(self._lines, limits.max_wait_s, strict=True):
                 while line and line[0].arrived + limit <= now:
                     ticket = line[0]
                     self._queues.take_head(ticket)
-                    ticket.code = self._want_of(ReasonCode.WAITED_TOO_LONG)
+                    ticket.code = ReasonCode.WAITED_TOO_LONG
                     gone.append(ticket)
             self._look_ahead()
         return gone
 
     def refusal(self, ticket: Ticket[Request]) -> Verdict:
-        """Give the answer for a ticket that `expire` gave back."""
+        """Give the answer to a ticket that `expire` gave back."""
         return self._refused(ticket.rank, ticket.code)
 
     def poll(self, now: Instant) -> Sequence[Ticket[Request]]:
@@ -169,12 +174,6 @@ class Admission(SlotCount, Generic[Request]):
         return self._queues.next_due(now)
 
     @property
-    def patience(self) -> float:
-        """The shortest wait after which time alone may change a request's turn."""
-        limits = self._limits
-        return min(limits.ageing_s, limits.minimum_s, *limits.max_wait_s)
-
-    @property
     def room(self) -> int:
         """How many must arrive at least before one of them finds its queue full."""
         bounds = zip(self._limits.bounds, self._queues.queued, strict=True)
@@ -189,7 +188,6 @@ class Admission(SlotCount, Generic[Request]):
         """Give the slots a request takes, by the catalogue's scale."""
         return max(1, ceil((prompt_tokens + max_tokens) / self._limits.tokens_per_slot))
 
-    # ------------------------------------------------------------------ capacity
     def capacity(
         self, now: Instant, *, ready: int, slots: int, lent: int = 0, service_s: float = 0.0
     ) -> Sequence[Ticket[Request]]:
@@ -207,7 +205,7 @@ class Admission(SlotCount, Generic[Request]):
         """Go on under another policy. One queue does not become several, nor the reverse."""
         limits = Limits.of(replace(policy, single_queue=self._limits.single))
         self._limits = self._queues.limits = limits
-        self._prompt_limit = limits.prompt
+        self._prompt_limit, self.patience = limits.prompt, limits.patience
         return self.capacity(now, ready=self._ready, slots=self.slots, lent=self.lent)
 
     def hold(self, now: Instant, *, on: bool) -> Sequence[Ticket[Request]]:
@@ -219,7 +217,6 @@ class Admission(SlotCount, Generic[Request]):
         self._look_ahead()
         return self.poll(now)
 
-    # ------------------------------------------------------------------ inside
     def _look_ahead(self) -> None:
         """Say how many slots must stay free for `offer` to admit a class without looking further.
 
@@ -227,26 +224,35 @@ class Admission(SlotCount, Generic[Request]):
         waits while slots are free is low, kept off them by that reserve.
         """
         if self.held or self._limits.capped or self._queues.heavy:
-            self._keep = [_NEVER for _ in PRIORITIES]
-            return
-        keep = [0, 0, _NEVER if self.lent > 0 else self._reserve]
-        self._keep = [
-            _NEVER if line else slots for line, slots in zip(self._lines, keep, strict=True)
-        ]
+            self._empty = (_NEVER, _NEVER, _NEVER)
+        else:
+            self._empty = (0, 0, _NEVER if self.lent > 0 else self._reserve)
+        pairs = zip(self._lines, self._empty, strict=True)
+        self._keep = [_NEVER if line else slots for line, slots in pairs]
 
     def _queue_up(self, now: Instant, ticket: Ticket[Request]) -> Verdict | Ticket[Request]:
         """Start it if it is its turn, else let it wait if there is room, else refuse it."""
-        queues, rank = self._queues, ticket.rank
-        if not self._lines[rank] and not self.held and (self.free > 0 or self.lent_free > 0):
+        if not self.held and (self.free > 0 or self.lent_free > 0):
             verdict = self._at_once(now, ticket)
             if verdict is not None:
                 return verdict
-        if queues.queued[rank] >= self._limits.bounds[rank]:
-            return self._refused(rank, self._want_of(ReasonCode.QUEUE_FULL))
-        if queues.bytes[rank] + ticket.size > self._limits.bytes_bound:
-            return self._refused(rank, self._want_of(ReasonCode.QUEUE_BYTES_FULL))
-        queues.add(ticket)
-        self._keep[rank] = _NEVER
+        return self._full(ticket.rank, ticket.size) or self._join(ticket)
+
+    def _full(self, rank: int, size: int) -> Verdict | None:
+        """Refuse where the class's queue has no room."""
+        queues, limits = self._queues, self._limits
+        if queues.queued[rank] >= limits.bounds[rank]:
+            code = QUEUE_FULL
+        elif queues.bytes[rank] + size > limits.bytes_bound:
+            code = QUEUE_BYTES_FULL
+        else:
+            return None
+        return self._refused(rank, code)
+
+    def _join(self, ticket: Ticket[Request]) -> Ticket[Request]:
+        """Join the end of the class's queue."""
+        self._queues.add(ticket)
+        self._keep[ticket.rank] = _NEVER
         if ticket.weight > 1 or self._limits.single:
             self._look_ahead()
         return ticket
@@ -275,8 +281,10 @@ class Admission(SlotCount, Generic[Request]):
             queues.served_minimum(now)
         self.free -= ticket.weight
         self.in_flight[rank] += ticket.weight
-        if ticket.weight > 1 or not self._lines[rank]:
+        if ticket.weight > 1 or self._limits.single:
             self._look_ahead()
+        elif not self._lines[rank]:
+            self._keep[rank] = self._empty[rank]
 
     def _lend(self, started: list[Ticket[Request]]) -> None:
         """Fill lent slots with low, first come, first served."""
@@ -289,13 +297,9 @@ class Admission(SlotCount, Generic[Request]):
             started.append(ticket)
         self._look_ahead()
 
-    def _want_of(self, contended: ReasonCode) -> ReasonCode:
-        """Contended, or is there no capacity at all (law 10)."""
-        return contended if self.slots or self.lent else ReasonCode.NO_ENDPOINTS
-
     def _refused(self, rank: int, code: ReasonCode) -> Verdict:
-        """Refuse, and estimate when it is worth asking again: when those before it are through."""
-        if code is ReasonCode.NO_ENDPOINTS:
-            return Verdict(code, 503, NO_ENDPOINTS_RETRY_S)
+        """Refuse: contended, with a guess when those before it are through, or no capacity."""
+        if not self.slots and not self.lent:
+            return NO_ENDPOINTS
         ahead = sum(self._queues.queued[: rank + 1]) + 1
-        return Verdict(code, 429, max(1, ceil(ahead * self._service_s / max(self.slots, 1))))
+        return contended(code, ahead * self._service_s / max(self.slots, 1))

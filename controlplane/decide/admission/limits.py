@@ -6,8 +6,6 @@ from typing import NamedTuple
 from controlplane.domain.policies import AdmissionPolicy
 from controlplane.domain.priorities import PRIORITIES
 
-NONE_OPEN = (inf, inf, inf)
-
 
 class Limits(NamedTuple):
     """One figure per rank (0 high, 1 medium, 2 low); a rule that is off is infinite."""
@@ -50,3 +48,8 @@ class Limits(NamedTuple):
             tokens_per_slot=policy.tokens_per_slot or inf,
             single=single,
         )
+
+    @property
+    def patience(self) -> float:
+        """The shortest wait after which time alone may change a request's turn."""
+        return min(self.ageing_s, self.minimum_s, *self.max_wait_s)

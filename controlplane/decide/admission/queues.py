@@ -42,6 +42,7 @@ class Queues(Generic[Request]):
         """Join the end of the class's queue."""
         rank = ticket.rank
         self.lines[rank].append(ticket)
+        ticket.waits = True
         self.waiting += 1
         self.queued[rank] += 1
         self.bytes[rank] += ticket.size

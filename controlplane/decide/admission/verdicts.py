@@ -1,10 +1,11 @@
 """What admission says: a verdict at once, or a ticket for a place in the queue."""
 
+from math import ceil
 from typing import Generic, TypeVar
 
 import msgspec
 
-from controlplane.decide.admission.capacity import Pool
+from controlplane.decide.admission.capacity import LENT, SERVING, Pool
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import ReasonCode
 
@@ -17,7 +18,7 @@ class Verdict(msgspec.Struct, frozen=True):
     code: ReasonCode
     status: int = 200  # the HTTP status of a refusal
     retry_after_s: int | None = None
-    pool: Pool = Pool.SERVING
+    pool: Pool = SERVING
 
     @property
     def admitted(self) -> bool:
@@ -26,8 +27,16 @@ class Verdict(msgspec.Struct, frozen=True):
 
 
 ADMITTED = Verdict(ReasonCode.ADMITTED)
+ADMITTED_LENT = Verdict(ReasonCode.ADMITTED, pool=LENT)
+NO_ENDPOINTS = Verdict(ReasonCode.NO_ENDPOINTS, 503, 15)  # a warm replica serves within this
+PROMPT_TOO_LONG = Verdict(ReasonCode.PROMPT_TOO_LONG, 400)
+TOO_HEAVY = Verdict(ReasonCode.TOO_HEAVY, 400)
 QUEUED = ReasonCode.QUEUED
-ADMITTED_LENT = Verdict(ReasonCode.ADMITTED, pool=Pool.LENT)
+
+
+def contended(code: ReasonCode, seconds: float) -> Verdict:
+    """Refuse for now; it is worth asking again when those before it are through."""
+    return Verdict(code, 429, max(1, ceil(seconds)))
 
 
 class Ticket(Generic[Request]):

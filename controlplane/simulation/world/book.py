@@ -17,7 +17,8 @@ from controlplane.domain.reasons import ReasonCode
 from controlplane.simulation.world.source import Page
 from controlplane.simulation.world.tally import ClassTally
 
-RANKS = range(len(PRIORITIES))
+N = len(PRIORITIES)
+RANKS = range(N)
 
 
 # A request that was not plain, for it waited or its engine was slow: rank, arrived, started, end.
@@ -40,14 +41,16 @@ class Book:
         self.starts: list[Start] = []  # cleared by `count`
         self.recent_starts: deque[NDArray[np.float64]] = deque()
         self.pages: deque[Page] = deque()
-        self._counted = 0  # up to this index of the newest page everything is reduced
+        self._counted = 0  # up to this index of the newest page the counters are right
+        self._reduced = 0  # … and the waits and latencies
+        self._unreduced: list[NDArray[np.float64]] = []
 
     def open(self, page: Page) -> None:
         """Go on to the next page; the one before is fully counted."""
         self.pages.append(page)
-        self._counted = 0
+        self._counted = self._reduced = 0
 
-    def refuse(self, rank: int, code: ReasonCode, at: float, *, want: bool) -> None:
+    def refuse(self, rank: int, code: ReasonCode, at: float, *, want: bool = True) -> None:
         """Note a request that was sent away, for want of capacity or for what it is."""
         rejected = self.by_rank[rank].rejected
         rejected[code] = rejected.get(code, 0) + 1
@@ -72,62 +75,70 @@ class Book:
             page.apart[here[(here >= 0) & (here < len(page.at))]] = True
 
     def count(self, until: int) -> None:
-        """Reduce everything up to this index of the newest page."""
+        """Bring the counters up to this index of the newest page. Done at every look: cheap."""
         self.mark()
-        if self.pages and until > self._counted:
+        if until > self._counted:
             stretch = slice(self._counted, until)
             self._counted = until
             page = self.pages[-1]
-            ranks, plain = page.rank[stretch], ~page.apart[stretch]
-            for rank, arrived in enumerate(np.bincount(ranks, minlength=len(RANKS)).tolist()):
+            for rank, arrived in enumerate(np.bincount(page.rank[stretch], minlength=N).tolist()):
                 self.by_rank[rank].arrived += arrived
-            self._count_plain(ranks[plain], page.service_s[stretch][plain])
+            plain = ~page.apart[stretch]
+            self._add_work(int(plain.sum()), float(page.service_s[stretch] @ plain))
         if self.starts:
             rows = np.array(self.starts)
             self.starts.clear()
             self.recent_starts.append(rows)
-            self._count_rows(rows)
+            self._unreduced.append(rows)
+            self._add_work(len(rows), float((rows[:, 3] - rows[:, 2]).sum()))
 
-    def _count_plain(self, ranks: NDArray[np.int8], service_s: NDArray[np.float64]) -> None:
-        busy = float(service_s.sum())
-        self.busy_s += busy
-        self.service_s += busy
-        self.started += len(ranks)
-        for rank in RANKS:
-            own = service_s[ranks == rank]
-            tally = self.by_rank[rank]
-            tally.served += len(own)
-            tally.in_time += len(own)
-            tally.wait.add_zeros(len(own))
-            tally.latency.add(own)
+    def _add_work(self, started: int, seconds: float) -> None:
+        self.started += started
+        self.service_s += seconds
+        self.busy_s += seconds
 
-    def _count_rows(self, rows: NDArray[np.float64], sign: int = 1) -> None:
-        ranks, arrived, started, end = rows.T
-        busy = float((end - started).sum())
-        self.busy_s += sign * busy
-        self.service_s += sign * busy
-        self.started += sign * len(rows)
+    def reduce(self, until: int) -> None:
+        """Bring waits, latencies and what follows from them up to this index of the newest page."""
+        self.count(until)
+        if until > self._reduced:
+            stretch = slice(self._reduced, until)
+            self._reduced = until
+            page = self.pages[-1]
+            plain = ~page.apart[stretch]
+            ranks, service_s = page.rank[stretch][plain], page.service_s[stretch][plain]
+            for rank in RANKS:
+                own = service_s[ranks == rank]
+                tally = self.by_rank[rank]
+                tally.served += len(own)
+                tally.in_time += len(own)
+                tally.wait.add_zeros(len(own))
+                tally.latency.add(own)
+        if self._unreduced:
+            self._reduce_rows(np.concatenate(self._unreduced))
+            self._unreduced.clear()
+
+    def _reduce_rows(self, rows: NDArray[np.float64], sign: int = 1) -> None:
         for rank in RANKS:
-            own = ranks == rank
-            wait = (started - arrived)[own]
+            _, arrived, started, end = rows[rows[:, 0] == rank].T
+            wait = started - arrived
             in_time = wait <= self.wait_limits[rank]
             tally = self.by_rank[rank]
             tally.served += sign * len(wait)
             tally.in_time += sign * int(in_time.sum())
             tally.wait.add(wait, sign)
-            tally.latency.add((end - arrived)[own], sign)
+            tally.latency.add(end - arrived, sign)
             if not in_time.all():
-                broken = float(arrived[own][~in_time].min()) + self.wait_limits[rank]
+                broken = float(arrived[~in_time].min()) + self.wait_limits[rank]
                 self.first_breach = min(self.first_breach, broken)
 
     def cut_off(self, cut: list[Start], now: float, until: int) -> None:
         """Take back requests that had a slot when their engine ended: they failed."""
         if not cut:
             return
-        self.count(until)
+        self.reduce(until)
         rows = np.array(cut)
-        self._count_rows(rows, sign=-1)
-        self.busy_s += float((now - rows[:, 2]).sum())
+        self._reduce_rows(rows, sign=-1)
+        self.busy_s -= float((rows[:, 3] - now).sum())
         for rank, arrived, _, end in cut:
             self.by_rank[rank].failed += 1
             self._forget(arrived, end)
@@ -148,7 +159,7 @@ class Book:
     def forget_before(self, moment: float) -> None:
         """Drop pages and starts of which nothing ended after that moment."""
         pages = self.pages
-        while len(pages) > 1 and pages[0].at[-1] + pages[0].longest_s < moment:
+        while len(pages) > 1 and pages[0].last_end < moment:
             pages.popleft()
         starts = self.recent_starts
         while starts and float(starts[0][:, 3].max()) < moment:

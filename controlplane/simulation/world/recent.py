@@ -9,12 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from controlplane.simulation.world.book import RANKS, Book
+from controlplane.simulation.world.book import RANKS, Book, N
 
 WINDOW_S = 15.0
-SHARE = 0.99
-
-Rows = NDArray[np.float64]  # rank, arrived, started, end
 
 
 def p99(values: NDArray[np.float64], zeros: int = 0) -> float | None:
@@ -33,23 +30,18 @@ def percentiles(
 ) -> tuple[Sequence[float | None], Sequence[float | None]]:
     """Give the P99 of waits and of latencies by rank; `until` is the newest page's next index."""
     since = now - WINDOW_S
-    rows = [r for r in book.recent_starts if len(r)]
-    late = np.concatenate(rows) if rows else np.zeros((0, 4))
+    late = np.concatenate(book.recent_starts) if book.recent_starts else np.zeros((0, 4))
     started = late[late[:, 2] > since]
-    at_once = np.zeros(len(RANKS), dtype=np.int64)
-    ranks, latencies = [late[:, 0]], [late[:, 3] - late[:, 1]]
-    ended = [(late[:, 3] > since) & (late[:, 3] <= now)]
+    ended = late[(late[:, 3] > since) & (late[:, 3] <= now)]
+    at_once = np.zeros(N, dtype=np.int64)
+    ranks, latencies = [ended[:, 0]], [ended[:, 3] - ended[:, 1]]
     for page in book.pages:
         last = until if page is book.pages[-1] else len(page.at)
-        first, new = np.searchsorted(page.at[:last], (since - page.longest_s, since), side="right")
-        plain = ~page.apart[first:last]
-        at_once += np.bincount(page.rank[new:last][plain[new - first :]], minlength=len(RANKS))
-        end = page.end[first:last]
-        ranks.append(page.rank[first:last].astype(np.float64))
-        latencies.append(page.service_s[first:last])
-        ended.append(plain & (end > since) & (end <= now))
-    seen = np.concatenate(ended)
-    rank, latency = np.concatenate(ranks)[seen], np.concatenate(latencies)[seen]
+        at_once += np.bincount(page.at_once(since, last), minlength=N)
+        plain = page.ended(since, now)
+        ranks.append(page.rank[plain].astype(np.float64))
+        latencies.append(page.service_s[plain])
+    rank, latency = np.concatenate(ranks), np.concatenate(latencies)
     waits = started[:, 2] - started[:, 1]
     return (
         [p99(waits[started[:, 0] == r], int(at_once[r])) for r in RANKS],

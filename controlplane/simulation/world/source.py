@@ -19,7 +19,18 @@ PAGE = 32768  # requests; bounds memory, changes no result
 class Page:
     """A stretch of requests and what became of the plain ones: started at once, as long as said."""
 
-    __slots__ = ("apart", "at", "base", "end", "longest_s", "output", "prompt", "rank", "service_s")
+    __slots__ = (
+        "_by_end",
+        "_ends",
+        "apart",
+        "at",
+        "base",
+        "end",
+        "output",
+        "prompt",
+        "rank",
+        "service_s",
+    )
 
     def __init__(self, base: int, chunk: Chunk) -> None:
         """Number the requests from `base` on."""
@@ -30,8 +41,25 @@ class Page:
         self.prompt = chunk.prompt_tokens
         self.output = chunk.output_tokens
         self.end: NDArray[np.float64] = chunk.at + chunk.service_s
-        self.longest_s = float(chunk.service_s.max())
         self.apart: NDArray[np.bool_] = np.zeros(len(chunk.at), dtype=np.bool_)
+        self._by_end: NDArray[np.intp] = np.argsort(self.end)
+        self._ends = self.end[self._by_end]
+
+    @property
+    def last_end(self) -> float:
+        """When the last of its plain requests ends."""
+        return float(self._ends[-1]) if len(self._ends) else -inf
+
+    def ended(self, since: float, now: float) -> NDArray[np.intp]:
+        """Give the plain requests that ended after `since`, up to `now`."""
+        first, last = np.searchsorted(self._ends, (since, now), side="right")
+        ended = self._by_end[first:last]
+        return ended[~self.apart[ended]]
+
+    def at_once(self, since: float, until: int) -> NDArray[np.int8]:
+        """Give the ranks of the plain requests that came after `since`, before index `until`."""
+        first = int(np.searchsorted(self.at, since, side="right"))
+        return self.rank[first:until][~self.apart[first:until]]
 
 
 class Source:
@@ -84,7 +112,7 @@ class Source:
         return self.at[-1] if self.at and not self.used_up else inf
 
 
-_NOTHING = Chunk(np.zeros(0), np.zeros(0, np.int8), np.zeros(1))
+_NOTHING = Chunk(np.zeros(0), np.zeros(0, np.int8), np.zeros(0))
 
 
 def _pages(traffic: Traffic) -> Iterator[Chunk]:

@@ -19,8 +19,6 @@ from controlplane.simulation.world.engines import Engine
 from controlplane.simulation.world.slots import PART, TIMER, Slots
 from controlplane.simulation.world.source import Source
 
-BAD_REQUEST = 400  # refused for what it is, not for want of capacity
-
 
 class Ask(NamedTuple):
     """What a request that is not plain asks of an engine."""
@@ -50,6 +48,7 @@ class Station:
         self.died: list[Engine] = []  # killed by a request since the world last looked
         self._asks: dict[int, Ask] = {}  # of those who wait
         self._timer = inf  # when the queue must be looked at, at the latest
+        self._careful = False  # prompts matter, so `_offered` is the request just offered
         self._offered = Ask(0.0)
 
     def run(self, to: float, halt_from: float = inf) -> float:
@@ -60,7 +59,7 @@ class Station:
                 return self.now
             if not source.used_up:
                 break
-            book.count(source.index)
+            book.reduce(source.index)
             if not source.turn():
                 break
             book.open(source.page)
@@ -106,7 +105,7 @@ class Station:
 
     def look_for_breach(self, now: float) -> None:
         """See to it that a wait that has broken its limit by now is known."""
-        self.book.count(self.source.index)
+        self.book.reduce(self.source.index)
         for ticket in self.admission.heads():
             self.book.waits_since(ticket.arrived, ticket.rank, now)
 
@@ -116,7 +115,7 @@ class Station:
         source, first = self.source, self.source.index
         running, free, homes = self.slots.running, self.slots.free, self.slots.homes
         take, put, release = free.popleft, free.append, self.admission.release
-        careful = self._careful()
+        self._careful = careful = self._prompts_matter()
         offer = self._offer_weighed if careful else self.admission.offer
         # Where any engine is odd no verdict is this one, and every request goes the long way.
         at_once = None if careful or self.slots.odd else ADMITTED
@@ -157,7 +156,7 @@ class Station:
             else:
                 self._end_aside(end, slot, rank)
 
-    def _careful(self) -> bool:
+    def _prompts_matter(self) -> bool:
         """Say whether prompts matter to this model's admission or engines."""
         return self.source.prompts is not None and (
             self.kv_room < inf or self.admission.reads_prompts
@@ -178,20 +177,20 @@ class Station:
     ) -> float:
         """Carry out a verdict that is not plain; give the time if it is worth stopping at."""
         self.book.apart.append(number)
-        ask = self._offered if self._careful() else Ask(service_s)
         if isinstance(verdict, Ticket):
-            self._asks[number] = ask
-            self._arm(at + self.admission.patience)
-        elif verdict.status == BAD_REQUEST:
-            self.book.refuse(rank, verdict.code, at, want=False)
-        elif verdict.retry_after_s is not None:
-            self.book.refuse(rank, verdict.code, at, want=True)
+            self._asks[number] = self._offered if self._careful else Ask(service_s)
+            if at + self.admission.patience < self._timer:
+                self._arm(at + self.admission.patience)
+            return -inf
+        if verdict.retry_after_s is not None:
+            self.book.refuse(rank, verdict.code, at)
             self.refused_at = min(self.refused_at, at)
             return at
-        else:
+        if verdict.admitted:
+            ask = self._offered if self._careful else Ask(service_s)
             self._begin(ask, rank, at, at, lent=verdict.pool is LENT)
-            if self.died:
-                return inf
+            return inf if self.died else -inf
+        self.book.refuse(rank, verdict.code, at, want=False)
         return -inf
 
     def _start(self, tickets: Sequence[Ticket[int]], now: float) -> None:
@@ -249,7 +248,7 @@ class Station:
         admission = self.admission
         for ticket in admission.expire(at):
             del self._asks[ticket.request]
-            self.book.refuse(ticket.rank, ticket.code, at, want=True)
+            self.book.refuse(ticket.rank, admission.refusal(ticket).code, at)
             self.refused_at = min(self.refused_at, at)
         self._start(admission.poll(at), at)
         if admission.waiting:
