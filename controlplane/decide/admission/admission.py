@@ -11,7 +11,7 @@ some turns come by time alone. A request of several slots gathers them: nobody p
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from math import ceil, inf
+from math import inf
 from typing import Generic
 
 from controlplane.decide.admission.capacity import LENT, SERVING, Pool, SlotCount
@@ -46,7 +46,6 @@ class Admission(SlotCount, Generic[Request]):
         "_empty",
         "_heaviest",
         "_keep",
-        "_limits",
         "_lines",
         "_prompt_limit",
         "_queues",
@@ -55,22 +54,23 @@ class Admission(SlotCount, Generic[Request]):
         "_service_s",
         "_shares",
         "held",
+        "limits",
         "patience",
     )
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         """Start with no slots: requests queue until `capacity` brings some."""
         super().__init__()
-        self._limits = Limits.of(policy)
-        self.patience = self._limits.patience
-        self._queues: Queues[Request] = Queues(self._limits)
+        self.limits = Limits.of(policy)
+        self.patience = self.limits.patience
+        self._queues: Queues[Request] = Queues(self.limits)
         self._lines = self._queues.lines
         self._service_s = 1.0
         self._shares = [0.0 for _ in PRIORITIES]
         self._heaviest = inf  # slots of one replica
         self._ready = 0
         self._reserve = 0
-        self._prompt_limit = self._limits.prompt
+        self._prompt_limit = self.limits.prompt
         self.held = False
         self._look_ahead()
 
@@ -138,7 +138,7 @@ class Admission(SlotCount, Generic[Request]):
 
     def expire(self, now: Instant) -> Sequence[Ticket[Request]]:
         """Let those go who have waited too long; `refusal` says what to answer them."""
-        limits, gone = self._limits, []
+        limits, gone = self.limits, []
         if limits.expiring:
             for line, limit in zip(self._lines, limits.max_wait_s, strict=True):
                 while line and line[0].arrived + limit <= now:
@@ -176,17 +176,8 @@ class Admission(SlotCount, Generic[Request]):
     @property
     def room(self) -> int:
         """How many must arrive at least before one of them finds its queue full."""
-        bounds = zip(self._limits.bounds, self._queues.queued, strict=True)
+        bounds = zip(self.limits.bounds, self._queues.queued, strict=True)
         return min(_NEVER, *(max(0, int(min(b, _NEVER)) - q) for b, q in bounds))
-
-    @property
-    def reads_prompts(self) -> bool:
-        """Say whether the length of prompts matters to any rule."""
-        return self._prompt_limit < inf or self._limits.tokens_per_slot < inf
-
-    def weigh(self, prompt_tokens: int, max_tokens: int) -> int:
-        """Give the slots a request takes, by the catalogue's scale."""
-        return max(1, ceil((prompt_tokens + max_tokens) / self._limits.tokens_per_slot))
 
     def capacity(
         self, now: Instant, *, ready: int, slots: int, lent: int = 0, service_s: float = 0.0
@@ -194,8 +185,8 @@ class Admission(SlotCount, Generic[Request]):
         """Set K: `slots` on `ready` replicas in service, `lent` more for low; 0 keeps service_s."""
         self.resize(slots, lent)
         self._ready = ready
-        self._reserve = self._limits.reserve * ready
-        self._shares = [share * slots for share in self._limits.guarantee]
+        self._reserve = self.limits.reserve * ready
+        self._shares = [share * slots for share in self.limits.guarantee]
         self._heaviest = slots / ready if ready else inf
         self._service_s = service_s or self._service_s
         self._look_ahead()
@@ -203,8 +194,8 @@ class Admission(SlotCount, Generic[Request]):
 
     def revise(self, now: Instant, policy: AdmissionPolicy) -> Sequence[Ticket[Request]]:
         """Go on under another policy. One queue does not become several, nor the reverse."""
-        limits = Limits.of(replace(policy, single_queue=self._limits.single))
-        self._limits = self._queues.limits = limits
+        limits = Limits.of(replace(policy, single_queue=self.limits.single))
+        self.limits = self._queues.limits = limits
         self._prompt_limit, self.patience = limits.prompt, limits.patience
         return self.capacity(now, ready=self._ready, slots=self.slots, lent=self.lent)
 
@@ -223,7 +214,7 @@ class Admission(SlotCount, Generic[Request]):
         Nobody of the class waits, no rule but low's reserve could hold it back, and whoever else
         waits while slots are free is low, kept off them by that reserve.
         """
-        if self.held or self._limits.capped or self._queues.heavy:
+        if self.held or self.limits.capped or self._queues.heavy:
             self._empty = (_NEVER, _NEVER, _NEVER)
         else:
             self._empty = (0, 0, _NEVER if self.lent > 0 else self._reserve)
@@ -240,7 +231,7 @@ class Admission(SlotCount, Generic[Request]):
 
     def _full(self, rank: int, size: int) -> Verdict | None:
         """Refuse where the class's queue has no room."""
-        queues, limits = self._queues, self._limits
+        queues, limits = self._queues, self.limits
         if queues.queued[rank] >= limits.bounds[rank]:
             code = QUEUE_FULL
         elif queues.bytes[rank] + size > limits.bytes_bound:
@@ -253,7 +244,7 @@ class Admission(SlotCount, Generic[Request]):
         """Join the end of the class's queue."""
         self._queues.add(ticket)
         self._keep[ticket.rank] = _NEVER
-        if ticket.weight > 1 or self._limits.single:
+        if ticket.weight > 1 or self.limits.single:
             self._look_ahead()
         return ticket
 
@@ -281,7 +272,7 @@ class Admission(SlotCount, Generic[Request]):
             queues.served_minimum(now)
         self.free -= ticket.weight
         self.in_flight[rank] += ticket.weight
-        if ticket.weight > 1 or self._limits.single:
+        if ticket.weight > 1 or self.limits.single:
             self._look_ahead()
         elif not self._lines[rank]:
             self._keep[rank] = self._empty[rank]

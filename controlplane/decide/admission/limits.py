@@ -1,6 +1,6 @@
 """The policy of admission as tables by rank, read once so that a request costs no look-ups."""
 
-from math import inf
+from math import ceil, inf
 from typing import NamedTuple
 
 from controlplane.domain.policies import AdmissionPolicy
@@ -53,3 +53,12 @@ class Limits(NamedTuple):
     def patience(self) -> float:
         """The shortest wait after which time alone may change a request's turn."""
         return min(self.ageing_s, self.minimum_s, *self.max_wait_s)
+
+    @property
+    def reads_prompts(self) -> bool:
+        """Say whether the length of prompts matters to any rule."""
+        return self.prompt < inf or self.tokens_per_slot < inf
+
+    def weigh(self, prompt_tokens: int, max_tokens: int) -> int:
+        """Give the slots a request takes, by the catalogue's scale."""
+        return max(1, ceil((prompt_tokens + max_tokens) / self.tokens_per_slot))

@@ -159,7 +159,7 @@ class Station:
     def _prompts_matter(self) -> bool:
         """Say whether prompts matter to this model's admission or engines."""
         return self.source.prompts is not None and (
-            self.kv_room < inf or self.admission.reads_prompts
+            self.kv_room < inf or self.admission.limits.reads_prompts
         )
 
     def _offer_weighed(self, at: float, number: int, rank: int) -> Verdict | Ticket[int]:
@@ -167,7 +167,7 @@ class Station:
         index = number - source.page.base
         prompts, tokens = source.prompts or (), source.tokens or ()
         prompt, total = prompts[index], tokens[index]
-        weight = self.admission.weigh(total, 0)
+        weight = self.admission.limits.weigh(total, 0)
         self._offered = Ask(source.service_s[index], weight, prompt, total)
         return self.admission.offer(at, number, rank, weight, 0, prompt)
 
