@@ -1,7 +1,6 @@
 """All ports of one store, whichever it is."""
 
 from dataclasses import dataclass
-from typing import Protocol
 
 from controlplane.adapters.sql.store import Store
 from controlplane.loops.in_memory import (
@@ -25,10 +24,6 @@ from controlplane.ports import (
 )
 
 
-class RevocableTokens(TokenStore, Protocol):
-    async def remove(self, name: str) -> bool: ...
-
-
 @dataclass(frozen=True)
 class Books:
     """All ports of one store."""
@@ -40,7 +35,7 @@ class Books:
     ledger: Ledger
     overrides: OverrideStore
     catalogues: CatalogueStore
-    tokens: RevocableTokens
+    tokens: TokenStore
     audit: AuditLog
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from controlplane.domain.ledger import LineKind
 from controlplane.domain.overrides import Override
-from controlplane.domain.tokens import secret_hash
+from controlplane.http.auth import secret_hash
 from controlplane.ports import AuditEntry, Token
 from tests.contracts.books import Books
 from tests.stored import T0, a_line

@@ -1,4 +1,10 @@
-"""Access tokens, found by the hash of their secret (why a fast hash: `domain.tokens`)."""
+"""Access tokens, found by the SHA-256 of their secret; the secret itself is kept nowhere.
+
+A secret is 256 random bits, not a password: nobody can guess or list it, so a fast hash is right.
+A slow one protects what people choose; here it would only let every caller with a wrong token cost
+us time. Rows are found by an index: how long that takes tells at most how a hash begins, and from a
+hash no way leads back to a secret.
+"""
 
 import hmac
 from collections.abc import Sequence

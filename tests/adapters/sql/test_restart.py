@@ -8,7 +8,7 @@ from pathlib import Path
 from controlplane.adapters.sql.opening import open_store
 from controlplane.domain.decisions import DONE, Ending, Outcome
 from controlplane.domain.overrides import Override
-from controlplane.domain.tokens import secret_hash
+from controlplane.http.auth import secret_hash
 from controlplane.ports import DecisionQuery, Token
 from tests.stored import T0, a_hold, a_line, a_raise
 
