@@ -144,7 +144,7 @@ def load(catalogue: Catalogue, name: ModelName, step: int, at: float) -> ModelLo
     shown = {p: share for p, share in SHARES.items() if p in model.policy.objectives}
     whole = sum(shown.values())
     hot = name == "chat-70b"
-    queue = 86 * end**2 if hot else 9 * end if name == "whisper-l3" else 0.0
+    queue = 430 * end**2 if hot else 9 * end if name == "whisper-l3" else 0.0
     classes: dict[Priority, ClassLoad] = {}
     for priority in PRIORITIES:
         if priority not in shown:
@@ -253,7 +253,7 @@ def _point(
     looked: FleetView,
     target: int,
 ) -> Point:
-    lanes = {lane: 0 for lane in Lane}
+    lanes = dict.fromkeys(Lane, 0)
     for replica in looked.replicas:
         if replica.model == name:
             lanes[replica.lane] += 1
@@ -268,7 +268,7 @@ def _point(
         queue={p: number(c.queue) for p, c in seen.classes.items() if p in shown},
         wait_p99={p: number(c.wait_p99) for p, c in seen.classes.items() if p in shown},
         latency_p99={p: number(c.latency_p99) for p, c in seen.classes.items() if p in shown},
-        drain_s=queue * fact.service_s / (serving * fact.slots) * 5,
+        drain_s=queue * fact.service_s / (serving * fact.slots),
         memory=number(seen.kv_usage),
         utilisation=number(seen.utilisation),
         lanes=lanes,

@@ -1,19 +1,23 @@
 """What was paid, by day and by whom, shown adding up to the bill."""
 
 from collections.abc import Mapping
+from datetime import datetime
 from typing import NamedTuple, cast, get_args
+from zoneinfo import ZoneInfo
 
 from controlplane.domain.ledger import LineKind
 from controlplane.domain.quantities import MICROS_PER_UNIT, Instant
+from controlplane.http.pages.format import day
 from controlplane.http.pages.language import translations
 from controlplane.http.pages.page import Context, Page
 from controlplane.http.pages.pictures import stacked_bars
 from controlplane.http.pages.view import View
-from controlplane.http.reads.costs import By, CostQuery, costs
+from controlplane.http.reads.costs import NOBODY, By, CostQuery, costs
 from controlplane.http.reads.shapes.costs import CostLine
 from controlplane.http.state import State
 
 DAY_S = 86_400.0
+UTC_ZONE = ZoneInfo("UTC")
 DAYS = {"today": 1, "7d": 7, "30d": 30}
 KINDS = tuple(str(kind) for kind in LineKind)
 
@@ -43,8 +47,12 @@ async def context(state: State, view: View) -> Context:
     used = tuple(kind for kind in KINDS if found.by_kind.get(kind))
     return {
         "costs": found,
+        "lines": sorted(found.lines, key=lambda line: line.key == NOBODY),
         "kinds": used,
-        "bars": stacked_bars([(day_label(line), _units(line)) for line in found.days], used),
+        "bars": stacked_bars(
+            [(day_label(line, view.language), _units(line)) for line in found.days], used
+        ),
+        "nobody": NOBODY,
         "reach": reach,
         "by": by,
         "ranges": _ranges(view.language),
@@ -59,9 +67,10 @@ def covered(now: Instant, days: int) -> Span:
     return Span(now - now % DAY_S - (days - 1) * DAY_S, end)
 
 
-def day_label(line: CostLine) -> str:
+def day_label(line: CostLine, language: str) -> str:
     """Give the day as it stands under its bar."""
-    return line.key[5:]
+    at = datetime.fromisoformat(f"{line.key}T12:00:00+00:00").timestamp()
+    return day(at, UTC_ZONE, language)
 
 
 def _units(line: CostLine) -> Mapping[str, float]:

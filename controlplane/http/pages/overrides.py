@@ -3,13 +3,15 @@
 The preview is a page of its own, so it works without scripts; with them it opens in a dialog.
 """
 
+from typing import get_args
+
 from aiohttp import web
 
 from controlplane.clock import wall
 from controlplane.domain.overrides import FLEET, Override
 from controlplane.domain.quantities import ModelName
 from controlplane.http.access import Role
-from controlplane.http.api.overrides import Change, Preview, plan
+from controlplane.http.api.overrides import Change, Preview, Verb, plan
 from controlplane.http.auth import caller_of, require
 from controlplane.http.login import own_address
 from controlplane.http.pages.page import Page, frame
@@ -20,7 +22,7 @@ from controlplane.http.state import STATE, State
 
 ADDRESS = "/overrides/{subject}/{verb}"
 EVERYTHING = "all"  # in addresses, for the subject *
-VERBS = ("pause", "resume", "pin", "unpin")
+VERBS: tuple[Verb, ...] = get_args(Verb)
 SHEET = Page(ADDRESS, "override", lambda _state, _view: _nothing(), "fleet")
 
 
@@ -55,10 +57,11 @@ async def do(request: web.Request) -> web.Response:
 
 
 async def _plan(request: web.Request, state: State, written: str) -> Preview:
-    subject, verb = request.match_info["subject"], request.match_info["verb"]
+    subject = request.match_info["subject"]
     subject = FLEET if subject == EVERYTHING else subject
-    if verb not in VERBS:
-        raise missing("action", verb)
+    verb = next((one for one in VERBS if one == request.match_info["verb"]), None)
+    if verb is None:
+        raise missing("action", request.match_info["verb"])
     if written and (not written.isdecimal() or len(written) > 6):
         raise bad("replicas", written, "must be a whole number")
     replicas = int(written) if written and verb == "pin" else None

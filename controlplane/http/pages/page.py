@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlencode
 
 from aiohttp import web
 
-from controlplane.http.frame import Glance
+from controlplane.http.frame import Fragment, Glance
 from controlplane.http.pages.language import translations
 from controlplane.http.pages.rendering import RENDERER, Renderer, answer
 from controlplane.http.pages.view import ZONE, View, view_at, view_of
@@ -45,7 +45,7 @@ class Page(NamedTuple):
         context = {**await frame(state, view, self), **await self.context(state, view)}
         return answer(request.app[RENDERER].html(state, self.template, view, context))
 
-    def fragment(self, renderer: Renderer) -> Callable[[State, Glance], Awaitable[str]]:
+    def fragment(self, renderer: Renderer) -> Fragment:
         """Give what renders the live part for the feed."""
 
         async def render(state: State, glance: Glance) -> str:

@@ -5,6 +5,7 @@ the live feed sends nothing when nothing changed.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import ceil, floor, log10
 from typing import NamedTuple
 
 from controlplane.http.reads.figures import SparkPoints
@@ -94,13 +95,15 @@ class Bars(NamedTuple):
     height: int
 
 
-BARS_WIDTH, BARS_HEIGHT, BARS_LEFT, BARS_FOOT = 960, 220, 64, 24
+BARS_WIDTH, BARS_HEIGHT, BARS_LEFT, BARS_FOOT, BARS_HEAD = 960, 230, 68, 24, 8
 
 
 def stacked_bars(columns: Sequence[tuple[str, Mapping[str, float]]], kinds: Sequence[str]) -> Bars:
     """Draw one bar a column, its parts stacked in the order of `kinds`, the first at the bottom."""
-    top = nice_top(max((sum(parts.values()) for _, parts in columns), default=0.0))
+    marks = nice_ticks(max((sum(parts.values()) for _, parts in columns), default=0.0))
+    top = marks[-1]
     room = BARS_HEIGHT - BARS_FOOT
+    scale = (room - BARS_HEAD) / top
     step = (BARS_WIDTH - BARS_LEFT) / max(len(columns), 1)
     width = min(step * 0.64, 56.0)
     segments: list[Segment] = []
@@ -109,25 +112,22 @@ def stacked_bars(columns: Sequence[tuple[str, Mapping[str, float]]], kinds: Sequ
         x = BARS_LEFT + step * index + (step - width) / 2
         y = float(room)
         for kind in kinds:
-            height = parts.get(kind, 0.0) / top * room
+            height = parts.get(kind, 0.0) * scale
             if height > 0:
                 y -= height
                 segments.append(Segment(_r(x), _r(y), _r(width), _r(height), kind, label))
         labels.append((_r(x + width / 2), label))
-    ticks = tuple((_r(room - room * part / 4), top * part / 4) for part in range(5))
+    ticks = tuple((_r(room - mark * scale), mark) for mark in marks)
     return Bars(tuple(segments), tuple(labels), ticks, BARS_WIDTH, BARS_HEIGHT)
 
 
-def nice_top(value: float) -> float:
-    """Give the next round number a scale may end at: 1, 2, 4, 5, 8 times a power of ten."""
+def nice_ticks(value: float) -> tuple[float, ...]:
+    """Give the marks of a scale from 0 to just beyond a value: at most six, all round numbers."""
     if value <= 0:
-        return 1.0
-    power = 1.0
-    while power * 10 <= value:
-        power *= 10
-    while power > value:
-        power /= 10
-    return next(power * step for step in (1, 2, 4, 5, 8, 10, 20) if power * step >= value)
+        return (0.0, 1.0)
+    power = 10.0 ** floor(log10(value))
+    step = next(power * part for part in (0.2, 0.25, 0.5, 1, 2) if power * part * 5 >= value)
+    return tuple(step * index for index in range(ceil(round(value / step, 9)) + 1))
 
 
 def colours(names: Iterable[str]) -> dict[str, str]:

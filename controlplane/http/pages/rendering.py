@@ -13,7 +13,7 @@ from controlplane.http.pages import pictures
 from controlplane.http.pages.filters import filters
 from controlplane.http.pages.language import LANGUAGES, translations
 from controlplane.http.pages.view import View, address_with
-from controlplane.http.pages.words import Words
+from controlplane.http.pages.words import Words, deciding
 from controlplane.http.state import State
 from controlplane.shipped import shipped
 
@@ -109,6 +109,7 @@ def _words(words: Words) -> Mapping[str, Any]:
         "done_step": words.action,
         "change": words.change,
         "because": words.because,
+        "deciding": deciding,
         "headline": words.headline,
         "cell_title": words.cell_title,
         "node_title": words.node_title,

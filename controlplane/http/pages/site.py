@@ -2,7 +2,7 @@
 
 from aiohttp import web
 
-from controlplane.http.frame import ERROR_PAGE, FRAGMENTS, LOGIN_PAGE
+from controlplane.http.frame import ERROR_PAGE, FRAGMENTS, LOGIN_PAGE, Fragment
 from controlplane.http.pages import (
     breakers,
     costs,
@@ -58,6 +58,9 @@ def add_pages(app: web.Application) -> None:
     for forms in (overrides, preferences, settings, whatif):
         forms.add_routes(app)
     app.router.add_static("/static/", shipped("web") / "static")
-    app[FRAGMENTS] = {part.name: part.fragment(renderer) for part in (*PAGES, *FRAME_PARTS)}
+    fragments: dict[str, Fragment] = {
+        part.name: part.fragment(renderer) for part in (*PAGES, *FRAME_PARTS)
+    }
+    app[FRAGMENTS] = fragments
     app[ERROR_PAGE] = errors.show
     app[LOGIN_PAGE] = errors.log_in

@@ -7,8 +7,9 @@ from aiohttp import web
 
 from controlplane.http.access import Role
 from controlplane.http.auth import require
+from controlplane.http.pages.labels import Label, place_labels
 from controlplane.http.pages.page import Context, Page
-from controlplane.http.pages.pictures import nice_top
+from controlplane.http.pages.pictures import nice_ticks
 from controlplane.http.pages.view import View
 from controlplane.http.problems import ProblemError, bad
 from controlplane.http.state import STATE, State
@@ -27,7 +28,7 @@ class Point(NamedTuple):
     y: float
     run: RunProgress
     ours: bool
-    label_y: float
+    label: Label
 
 
 class Frontier(NamedTuple):
@@ -62,6 +63,7 @@ async def context(state: State, view: View) -> Context:
         "done": sorted(done, key=_hours),
         "frontier": frontier(done) if done else None,
         "in_time": in_time,
+        "seeds": {run.seed for run in done},
     }
 
 
@@ -102,7 +104,8 @@ def frontier(done: Sequence[RunProgress]) -> Frontier:
     bounds = [run.report["bound_gpu_hours"] for run in done if run.report]
     bound = next((one for one in bounds if one is not None), None)
     hours = [_hours(run) for run in done] + ([bound] if bound is not None else [])
-    top = nice_top(max(hours) * 1.02)
+    marks = nice_ticks(max(hours) * 1.02)
+    top = marks[-1]
     floor, right = HEIGHT - FOOT, WIDTH - RIGHT
 
     def place(value: float) -> float:
@@ -111,17 +114,16 @@ def frontier(done: Sequence[RunProgress]) -> Frontier:
     def rise(part: float | None) -> float:
         return round(floor - (part or 0.0) * (floor - 16), 1)
 
-    placed: list[Point] = []
-    for run in sorted(done, key=lambda run: -(in_time(run, priority) or 0.0)):
-        y = rise(in_time(run, priority))
-        near = [p.label_y for p in placed if abs(p.x - place(_hours(run))) < 130]
-        label_y = max([y, *(other + 14 for other in near if abs(other - y) < 14)])
-        ours = run.policy.startswith("controlplane")
-        placed.append(Point(place(_hours(run)), y, run, ours, label_y))
+    spots = [(place(_hours(run)), rise(in_time(run, priority)), run) for run in done]
+    labels = place_labels([(x, y, run.policy) for x, y, run in spots])
+    placed = [
+        Point(x, y, run, run.policy.startswith("controlplane"), label)
+        for (x, y, run), label in zip(spots, labels, strict=True)
+    ]
     return Frontier(
         tuple(placed),
         None if bound is None else place(bound),
-        tuple((place(top * part / 4), top * part / 4) for part in range(5)),
+        tuple((place(mark), mark) for mark in marks),
         tuple((rise(part / 4), part / 4) for part in range(5)),
         priority,
     )

@@ -4,11 +4,20 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from controlplane.domain.overrides import FLEET
+from controlplane.domain.reasons import Reason
 from controlplane.http.pages.language import translations
 from controlplane.http.reads.shapes.decisions import DecisionLine, Rung
 from controlplane.http.reads.shapes.fleet import DeviceCell, NodeRow
 from controlplane.http.reads.shapes.models import LaneCounts
 from controlplane.render.sentences import account, clause, headline, quantity
+
+
+def deciding(line: DecisionLine) -> Reason:
+    """Give the reason to name beside a decision: what asked for a change, or what held it."""
+    found = account(line.current, line.target, line.trail)
+    if found is None:
+        return line.reason
+    return found.hold if found.hold and line.current == line.target else found.cause
 
 
 class Words:
@@ -105,8 +114,9 @@ class Words:
 
     def change(self, line: DecisionLine) -> str:
         """Say what a decision did to the figure."""
+        _ = self._one
         if line.current == line.target:
-            return self._one("held at %(n)s") % {"n": line.target}
+            return _("held at %(n)s") % {"n": line.target}
         return f"{line.current} → {line.target}"
 
     def evidence(self, name: str) -> str:
@@ -165,14 +175,13 @@ class Words:
 
     def because(self, line: DecisionLine) -> str:
         """Say why, in a few words; a hold counts how often it was repeated."""
-        found = account(line.current, line.target, line.trail)
-        if found is None:
-            return ""
-        reason = found.hold if found.hold and line.current == line.target else found.cause
+        ngettext = self._many
+        reason = deciding(line)
         said = clause(reason.code, reason.evidence, self._language)
         if line.repeats and line.current == line.target:
-            held = self._many("%(num)s hold", "%(num)s holds", line.repeats + 1)
-            return f"{held % {'num': quantity(line.repeats + 1, '')}}: {said}"
+            count = line.repeats + 1
+            held = ngettext("%(num)s hold: %(said)s", "%(num)s holds: %(said)s", count)
+            return held % {"num": quantity(count, ""), "said": said}
         return said
 
     def headline(self, line: DecisionLine) -> str:
@@ -215,7 +224,8 @@ class Words:
             (counts.lost, "lost"),
         ]
         said = [f"{count} {self.lane(lane)}" for count, lane in parts if count]
-        return ", ".join(said) or self._one("no replica")
+        _ = self._one
+        return ", ".join(said) or _("no replica")
 
     def names(self, names: Sequence[str]) -> str:
         """List a few names."""

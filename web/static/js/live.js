@@ -2,7 +2,7 @@
 // so that focus, selection and open details stay. A broken feed is said and greys the page.
 import htmx from "../vendor/htmx.esm.min.js";
 
-const QUIET_MS = 12_000; // the feed sends at least a heartbeat more often than this
+const QUIET_MS = 20_000; // the age of the data alone changes every second
 const stale = document.getElementById("stale");
 let lastHeard = Date.now();
 let source;
@@ -34,7 +34,6 @@ function follow() {
   source = new EventSource(document.body.dataset.feed);
   source.onopen = heard;
   source.onerror = lost;
-  source.addEventListener("heartbeat", heard);
   const names = new Set([...document.querySelectorAll("[data-live]")].map((part) => part.dataset.live));
   for (const name of names) {
     source.addEventListener(name, (event) => { heard(); put(name, event.data); });

@@ -1,5 +1,6 @@
 // What every page does: follow the feed, answer to keys, open sheets, keep preferences.
+import "./forms.js";
 import "./keys.js";
 import "./live.js";
-import "./sheet.js";
 import "./preferences.js";
+import "./sheet.js";
