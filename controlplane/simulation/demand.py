@@ -15,7 +15,7 @@ from controlplane.domain.quantities import ModelName
 from controlplane.simulation.arrivals import Arrivals
 from controlplane.simulation.library import TRACES
 from controlplane.simulation.replay import Replay
-from controlplane.simulation.service_times import Law, Lognormal, ServiceTime
+from controlplane.simulation.service_times import Lognormal, ServiceTime
 from controlplane.simulation.streams import Stream, StreamTraffic
 from controlplane.simulation.traces import RequestTrace, read_trace
 
@@ -69,7 +69,7 @@ def _streams(
     mix = CHAT if model.kind == "chat" else BURSTY
     promised = [p for p in PRIORITIES if p in model.policy.objectives] or [Priority.HIGH]
     whole = sum(mix[priority][1] for priority in promised)
-    law = Law(lognormal=Lognormal(mean_s=service_s, cv=SPREAD.get(model.kind, 0.5)))
+    service = ServiceTime(lognormal=Lognormal(mean_s=service_s, cv=SPREAD.get(model.kind, 0.5)))
     for priority in promised:
         source, part = mix[priority]
         trace = traces[source.file]
@@ -83,7 +83,7 @@ def _streams(
             Stream(
                 priority=priority,
                 arrivals=Arrivals(trace=replay),
-                service=ServiceTime(law=law),
+                service=service,
             ),
         )
 
