@@ -1,6 +1,6 @@
-"""The HTTP application: pages, API, live feed, probes; each request passes the same four gates.
+"""The HTTP application: pages, API, live feed, probes; each request passes the same gates.
 
-errors -> counted -> guard (Host, Origin) -> authenticate (who, which role) -> page or route
+errors -> counted -> guard (Host, Origin) -> authenticate (who, which role) -> audited -> page
 """
 
 import asyncio
@@ -10,6 +10,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from controlplane.http.api.table import add_api
+from controlplane.http.audit import audited
 from controlplane.http.auth import authenticate
 from controlplane.http.errors import errors
 from controlplane.http.feed import broadcasting, end_streams
@@ -42,7 +43,7 @@ def make_app(
 ) -> web.Application:
     """Make the application; `pages` None leaves an API without pages."""
     app = web.Application(
-        middlewares=[errors, counted, guard, authenticate], client_max_size=LARGEST_BODY
+        middlewares=[errors, counted, guard, authenticate, audited], client_max_size=LARGEST_BODY
     )
     app[STATE] = state
     app.router.add_get("/healthz", healthz)

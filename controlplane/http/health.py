@@ -10,6 +10,7 @@ import msgspec
 from aiohttp import web
 
 from controlplane.http.reads.attention import silent_loops
+from controlplane.http.reads.fleet import fleet_pools
 from controlplane.http.state import STATE, State
 from controlplane.ports import DecisionQuery
 from controlplane.telemetry.metrics import CONTENT_TYPE
@@ -96,6 +97,11 @@ async def metrics(request: web.Request) -> web.Response:
     state.metrics.version.set(state.in_force.version.version)
     state.metrics.refused.set(int(bool(state.in_force.faults)))
     state.metrics.catalogued(state.in_force.catalogue.models)
+    inventory, pools = await fleet_pools(state)
+    for pool in pools:
+        state.metrics.inventory(pool.node_class, held=pool.held, devices=pool.devices)
+    if inventory is not None:
+        state.metrics.devices.clear()  # not known: no series, rather than an old one
     body = state.metrics.scraped(state.heartbeats, asyncio.get_running_loop().time())
     return web.Response(body=body, headers={"Content-Type": CONTENT_TYPE})
 

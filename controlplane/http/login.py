@@ -5,6 +5,7 @@ from urllib.parse import urlsplit
 from aiohttp import web
 
 from controlplane.clock import wall
+from controlplane.http.audit import note
 from controlplane.http.auth import COOKIE, owner
 from controlplane.http.frame import LOGIN_PAGE
 from controlplane.http.state import STATE
@@ -31,7 +32,10 @@ async def log_in(request: web.Request) -> web.StreamResponse:
     caller = await owner(request.app[STATE], secret.strip()) if isinstance(secret, str) else None
     if caller is None or not isinstance(secret, str):
         return await _form(request, wrong=True)
-    await _note(request, caller.name, "log in")
+    entry = AuditEntry(
+        at=wall(), who=caller.name, what="log in", subject=caller.name, detail="", ending="done"
+    )
+    await note(request.app[STATE], entry)
     response = web.HTTPSeeOther(own_address(request.query.get("next", "/")))
     response.set_cookie(
         COOKIE,
@@ -74,8 +78,3 @@ async def _form(request: web.Request, *, wrong: bool) -> web.Response:
     detail = WRONG if wrong else ""
     text = FORM if render is None else await render(request, detail)
     return web.Response(text=text, content_type="text/html", status=401 if wrong else 200)
-
-
-async def _note(request: web.Request, who: str, what: str) -> None:
-    entry = AuditEntry(at=wall(), who=who, what=what, subject=who, detail="", ending="done")
-    await request.app[STATE].audit.record(entry)

@@ -147,6 +147,11 @@ class Metrics:
             self.missing.labels(model, priority, name, why(sample)).set(1)
         gauge.labels(*labels).set(nan if x is None else x)
 
+    def inventory(self, node_class: str, *, held: int, devices: int) -> None:
+        """Note the devices of a class."""
+        self.devices.labels(node_class, "held").set(held)
+        self.devices.labels(node_class, "free").set(devices - held)
+
     def costs(self, by_model_and_kind: Mapping[tuple[str, str], Micros]) -> None:
         """Replace what an hour costs now; "" is the model of devices nobody holds."""
         self.cost.clear()

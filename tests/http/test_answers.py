@@ -1,6 +1,8 @@
 """Every route answers, and answers what its documentation says (JSON Schema 2020-12)."""
 
 import json
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -109,3 +111,12 @@ async def test_before_the_first_look_nothing_is_zero(opened: Opened, state: Stat
     assert fleet["sums"]["micros_per_hour"] is None
     assert fleet["models"][0]["lanes"] is None
     assert fleet["top"]["data_at"] is None
+
+
+def test_every_route_stands_in_the_documentation_for_people_too() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "api.md").read_text()
+    told = re.findall(r"^\| (\w+) \| `(\S+)` \| (\w+) \| (\w*) ?\| (.*) \|$", text, re.MULTILINE)
+
+    assert told == [
+        (r.method, r.address, str(r.role), "yes" if r.table else "", r.summary) for r in ROUTES
+    ]

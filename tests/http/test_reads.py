@@ -35,7 +35,8 @@ async def test_a_replica_keeps_its_device_when_an_older_one_leaves(state: State)
     view = a_view()
     left = tuple(replica for replica in view.replicas if replica.name != "chat-1")
     state.history.view = FleetView(at=T0, nodes=view.nodes, replicas=left)
-    state.shared.forget("fleet")
+    for name in ("pools", "fleet"):
+        state.shared.forget(name)
 
     a100 = next(pool for pool in (await fleet(state)).pools if pool.node_class == A100)
 

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 
 import msgspec
-import structlog
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
@@ -11,12 +10,12 @@ from controlplane.clock import wall
 from controlplane.http.api.checking import body_of, params_of
 from controlplane.http.api.csv import CSV, as_csv
 from controlplane.http.api.route import Call, Route
+from controlplane.http.audit import note
 from controlplane.http.auth import caller_of, require
 from controlplane.http.problems import ProblemError, bad
 from controlplane.http.state import STATE
 from controlplane.ports import AuditEntry, UnavailableError
 
-log = structlog.get_logger(__name__)
 encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
@@ -84,5 +83,4 @@ async def _record(route: Route, call: Call, ending: str) -> None:
         detail=call.detail,
         ending=ending,
     )
-    await call.state.audit.record(entry)
-    log.info("audit", who=entry.who, what=entry.what, subject=entry.subject, ending=ending)
+    await note(call.state, entry)

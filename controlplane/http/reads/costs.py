@@ -1,21 +1,28 @@
 """What was paid between two moments, by whom and for what, shown adding up to the bill."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from fractions import Fraction
 from typing import Literal, TypeAlias
 
 import msgspec
 
-from controlplane.decide.costs.bill import bill
-from controlplane.domain.ledger import LedgerRow, LineKind
 from controlplane.domain.quantities import Instant
+from controlplane.http.reads.ledger_hours import Paid, Payer, stretches
 from controlplane.http.reads.shapes.costs import CostLine, Costs
 from controlplane.http.state import State
 
 By: TypeAlias = Literal["day", "team", "model", "node_class", "kind"]
 NOBODY = "—"  # the key of a line that no team or model pays
-CHUNK_S = 6 * 3600
+DAY_S = 86_400
+KEPT_S = 5.0
+
+KEYS: Mapping[By, Callable[[Payer, Instant], str]] = {
+    "day": lambda _, at: day_of(at),
+    "team": lambda payer, _: payer.team or NOBODY,
+    "model": lambda payer, _: payer.model or NOBODY,
+    "node_class": lambda payer, _: payer.node_class,
+    "kind": lambda payer, _: str(payer.kind),
+}
 
 
 class CostQuery(msgspec.Struct, frozen=True, kw_only=True):
@@ -34,37 +41,44 @@ class Tally:
     def __init__(self) -> None:
         """Start at nothing."""
         self.by_kind: dict[str, int] = {}
-        self.hours = Fraction(0)
+        self.hours = 0.0
 
-    def add(self, row: LedgerRow) -> None:
-        """Add a row."""
-        self.by_kind[row.kind] = self.by_kind.get(row.kind, 0) + row.micros
-        if row.kind is not LineKind.CROSS_ZONE and row.price_micros_per_hour:
-            self.hours += Fraction(row.micros, row.price_micros_per_hour)
+    def add(self, payer: Payer, paid: Paid) -> None:
+        """Add what somebody paid."""
+        self.by_kind[payer.kind] = self.by_kind.get(payer.kind, 0) + paid.micros
+        self.hours += paid.device_hours
+
+    @property
+    def total(self) -> int:
+        """All kinds together."""
+        return sum(self.by_kind.values())
 
     def line(self, key: str) -> CostLine:
         """Give the line."""
         return CostLine(
-            key=key,
-            by_kind=dict(self.by_kind),
-            total=sum(self.by_kind.values()),
-            device_hours=float(self.hours),
+            key=key, by_kind=dict(self.by_kind), total=self.total, device_hours=self.hours
         )
-
-
-KEYS: Mapping[By, Callable[[LedgerRow], str]] = {
-    "day": lambda row: day_of(row.start),
-    "team": lambda row: row.team or NOBODY,
-    "model": lambda row: row.model or NOBODY,
-    "node_class": lambda row: row.node_class,
-    "kind": lambda row: str(row.kind),
-}
 
 
 async def costs(state: State, query: CostQuery) -> Costs:
     """Add the ledger up. A filter narrows the lines, never the bill they are checked against."""
     name = f"costs:{msgspec.json.encode(query).decode()}"
-    return await state.shared.once(name, 5.0, lambda: _costs(state, query))
+    return await state.shared.once(name, KEPT_S, lambda: _costs(state, query))
+
+
+async def cost_today(state: State, model: str) -> int | None:
+    """Give what a model cost since midnight UTC; None before anything was billed."""
+    return (await state.shared.once("today", KEPT_S, lambda: _today(state))).get(model)
+
+
+async def _today(state: State) -> Mapping[str, int]:
+    now = state.clock.now()
+    by_model: dict[str, int] = {}
+    async for stretch in stretches(state, now - now % DAY_S, now):
+        for payer, paid in stretch.paid.items():
+            if payer.model is not None:
+                by_model[payer.model] = by_model.get(payer.model, 0) + paid.micros
+    return by_model
 
 
 async def _costs(state: State, query: CostQuery) -> Costs:
@@ -72,21 +86,16 @@ async def _costs(state: State, query: CostQuery) -> Costs:
     days: dict[str, Tally] = {}
     everything, shown = Tally(), Tally()
     owed = reconstructed = 0
-    at = query.start
-    while at < query.end:  # in pieces: a month of minutes need not be in memory at once
-        until = min(query.end, at - at % CHUNK_S + CHUNK_S)
-        rows = await state.ledger.rows(at, until)
-        owed += billed(rows)
-        for row in rows:
-            everything.add(row)
-            if not _wanted(row, query):
+    async for stretch in stretches(state, query.start, query.end):
+        owed += stretch.bill
+        for payer, paid in stretch.paid.items():
+            everything.add(payer, paid)
+            if not _wanted(payer, query):
                 continue
-            shown.add(row)
-            lines.setdefault(KEYS[query.by](row), Tally()).add(row)
-            days.setdefault(day_of(row.start), Tally()).add(row)
-            reconstructed += row.micros if row.reconstructed else 0
-        at = until
-    total = shown.line("").total
+            shown.add(payer, paid)
+            lines.setdefault(KEYS[query.by](payer, stretch.start), Tally()).add(payer, paid)
+            days.setdefault(day_of(stretch.start), Tally()).add(payer, paid)
+            reconstructed += paid.micros if payer.reconstructed else 0
     made = _lines(lines, by_size=query.by != "day")
     return Costs(
         start=query.start,
@@ -96,9 +105,9 @@ async def _costs(state: State, query: CostQuery) -> Costs:
         lines=made,
         days=_lines(days, by_size=False),
         by_kind=shown.by_kind,
-        total=total,
+        total=shown.total,
         bill=owed,
-        adds_up=everything.line("").total == owed and sum(one.total for one in made) == total,
+        adds_up=everything.total == owed and sum(one.total for one in made) == shown.total,
         billed_until=await state.ledger.billed_until(),
         reconstructed=reconstructed,
         team=query.team,
@@ -106,8 +115,8 @@ async def _costs(state: State, query: CostQuery) -> Costs:
     )
 
 
-def _wanted(row: LedgerRow, query: CostQuery) -> bool:
-    return query.team in {None, row.team} and query.model in {None, row.model}
+def _wanted(payer: Payer, query: CostQuery) -> bool:
+    return query.team in {None, payer.team} and query.model in {None, payer.model}
 
 
 def _lines(tallies: Mapping[str, Tally], *, by_size: bool) -> tuple[CostLine, ...]:
@@ -115,18 +124,6 @@ def _lines(tallies: Mapping[str, Tally], *, by_size: bool) -> tuple[CostLine, ..
     if by_size:
         return tuple(sorted(made, key=lambda one: (-one.total, one.key)))
     return tuple(sorted(made, key=lambda one: one.key))
-
-
-def billed(rows: Iterable[LedgerRow]) -> int:
-    """Compute the bill apart from the rows' amounts: each device's interval once, at its price."""
-    besides = 0
-    prices: dict[tuple[str, int, Instant, Instant], int] = {}
-    for row in rows:
-        if row.kind is LineKind.CROSS_ZONE:
-            besides += row.micros
-        else:
-            prices[row.node, row.device, row.start, row.end] = row.price_micros_per_hour
-    return besides + sum(bill(price, start, end) for (_, _, start, end), price in prices.items())
 
 
 def day_of(at: Instant) -> str:

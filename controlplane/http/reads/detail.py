@@ -5,9 +5,10 @@ from collections.abc import Sequence
 import msgspec
 
 from controlplane.domain.catalogue import Model
-from controlplane.domain.quantities import Instant, ModelName
+from controlplane.domain.quantities import ModelName
 from controlplane.domain.replicas import Lane, Replica
 from controlplane.domain.samples import fresh
+from controlplane.http.reads.costs import cost_today
 from controlplane.http.reads.figures import figure
 from controlplane.http.reads.lines import decision_line
 from controlplane.http.reads.matches import match_rows
@@ -17,8 +18,6 @@ from controlplane.http.state import State
 from controlplane.ports import DecisionQuery
 
 DECISIONS_SHOWN = 20
-DAY_S = 86_400
-LEDGER_S = 5.0  # the day's cost need not be added up each second
 
 
 async def model_detail(state: State, name: str) -> ModelDetail | None:
@@ -44,9 +43,7 @@ async def _detail(state: State, name: ModelName, model: Model) -> ModelDetail:
         spare=_spare(model, replicas if seen.replicas is not None else None),
         replicas=tuple(_replica_row(replica, seen) for replica in _by_age(replicas)),
         decisions=tuple(decision_line(row) for row in rows),
-        cost_today_micros=await state.shared.once(
-            f"today:{name}", LEDGER_S, lambda: _cost_today(state, name)
-        ),
+        cost_today_micros=await cost_today(state, name),
         currency=state.in_force.catalogue.currency,
         policy=msgspec.to_builtins(model.policy),
         min=scaling.min,
@@ -86,12 +83,3 @@ def _spare(model: Model, replicas: Sequence[Replica] | None) -> SpareRow:
         rotate_s=policy.rotate_s,
         oldest_since=min((replica.lane_since for replica in warm), default=None),
     )
-
-
-async def _cost_today(state: State, name: ModelName) -> int | None:
-    """Add up what the ledger holds of this model since midnight UTC."""
-    now: Instant = state.clock.now()
-    rows = await state.ledger.rows(now - now % DAY_S, now)
-    if not rows:
-        return None
-    return sum(row.micros for row in rows if row.model == name)

@@ -4,6 +4,7 @@ Seats are given as the ledger gives them, so the picture shows the device a mode
 cell does not jump to its neighbour because an older replica left.
 """
 
+import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
 from controlplane.decide.costs.holding import DevicesOf, Holder, Holding, hold
@@ -14,37 +15,44 @@ from controlplane.domain.replicas import Replica
 from controlplane.domain.samples import NoData
 from controlplane.http.reads.shapes.fleet import DeviceCell, NodeRow, PendingRow, PoolRow
 
+NODES_AT_ONCE = 100
+
 
 class Seats:
     """Who held which device at the last look."""
 
     def __init__(self) -> None:
         """Start with every device free."""
-        self._before: Mapping[NodeName, Holding] = {}
-
-    def look(
-        self, view: FleetView, nodes: Sequence[Node], catalogue: Catalogue, devices_of: DevicesOf
-    ) -> Mapping[NodeName, Holding]:
-        """Give every node's holders; who was seated keeps the seat."""
-        holdings = hold(nodes, view.replicas, catalogue, devices_of, self._before)
-        self._before = {holding.node: holding for holding in holdings}
-        return self._before
+        self.before: Mapping[NodeName, Holding] = {}
 
 
-def pools(
+async def pools(
     catalogue: Catalogue, view: FleetView, devices_of: DevicesOf, seats: Seats
 ) -> tuple[PoolRow, ...]:
-    """Give every class with its nodes and cells, in the catalogue's order."""
+    """Give every class with its nodes and cells, in the catalogue's order.
+
+    Others get their turn between the nodes: thousands of them take longer than a tick may block.
+    """
     if isinstance(view.nodes, NoData):
         return ()
-    holdings = seats.look(view, view.nodes, catalogue, devices_of)
-    replicas = {replica.name: replica for replica in view.replicas}
+    on_node: dict[NodeName | None, list[Replica]] = {}
+    for replica in view.replicas:
+        on_node.setdefault(replica.node, []).append(replica)
+    holdings: dict[NodeName, Holding] = {}
     by_class: dict[ClassName, list[NodeRow]] = {name: [] for name in catalogue.node_classes}
-    for node in view.nodes:
-        row = _node(catalogue, node, holdings[node.name], replicas)
-        by_class.setdefault(node.node_class, []).append(row)
+    for start in range(0, len(view.nodes), NODES_AT_ONCE):
+        nodes = view.nodes[start : start + NODES_AT_ONCE]
+        there = {r.name: r for node in nodes for r in on_node.get(node.name, ())}
+        held = hold(nodes, there.values(), catalogue, devices_of, seats.before)
+        for node, holding in zip(nodes, held, strict=True):
+            holdings[node.name] = holding
+            row = _node(catalogue, node, holding, there)
+            by_class.setdefault(node.node_class, []).append(row)
+        await asyncio.sleep(0)
+    seats.before = holdings
+    pending = on_node.get(None, [])
     return tuple(
-        _pool(catalogue, name, nodes, _pending(view, name)) for name, nodes in by_class.items()
+        _pool(catalogue, name, nodes, _pending(pending, name)) for name, nodes in by_class.items()
     )
 
 
@@ -97,7 +105,7 @@ def _cell(
     )
 
 
-def _pending(view: FleetView, node_class: ClassName) -> tuple[PendingRow, ...]:
+def _pending(replicas: Iterable[Replica], node_class: ClassName) -> tuple[PendingRow, ...]:
     return tuple(
         PendingRow(
             replica=replica.name,
@@ -105,8 +113,8 @@ def _pending(view: FleetView, node_class: ClassName) -> tuple[PendingRow, ...]:
             since=replica.unschedulable_since or replica.created_at,
             note=replica.note,
         )
-        for replica in view.replicas
-        if replica.node is None and replica.node_class == node_class
+        for replica in replicas
+        if replica.node_class == node_class
     )
 
 

@@ -27,7 +27,7 @@ async def _fleet(state: State) -> Fleet:
     rows = await model_rows(state)
     seen = await look(state)
     needs = attention(state, rows, seen.latest, seen.overrides)
-    inventory, of_pools = _pools(state)
+    inventory, of_pools = await fleet_pools(state)
     return Fleet(
         top=_top(state, needs, seen.overrides),
         attention=needs,
@@ -39,15 +39,19 @@ async def _fleet(state: State) -> Fleet:
     )
 
 
-def _pools(state: State) -> tuple[str | None, tuple[PoolRow, ...]]:
+async def fleet_pools(state: State) -> tuple[str | None, tuple[PoolRow, ...]]:
     """Give the pools, and why the nodes are not known, if they are not."""
+    return await state.shared.once("pools", TICK_S, lambda: _pools(state))
+
+
+async def _pools(state: State) -> tuple[str | None, tuple[PoolRow, ...]]:
     view = state.history.view
     if view is None:
         return "NotYet", ()
     if isinstance(view.nodes, NoData):
         return str(view.nodes.why), ()
     seats = state.shared.thing("seats", Seats)
-    return None, pools(state.in_force.catalogue, view, matches(state).devices, seats)
+    return None, await pools(state.in_force.catalogue, view, matches(state).devices, seats)
 
 
 def _top(state: State, needs: tuple[Attention, ...], overrides: Overrides) -> TopBar:
