@@ -1,5 +1,6 @@
 """Brings a store to this version's tables. Blocking: call it before the loops, or in a thread."""
 
+import logging
 from importlib import import_module
 from pathlib import Path
 
@@ -60,6 +61,7 @@ def _run(connection: Connection) -> None:
     # Imported here, for only a migration needs it: a start without one is faster and smaller.
     command, config = import_module("alembic.command"), import_module("alembic.config").Config()
     config.set_main_option("script_location", str(shipped("migrations")).replace("%", "%%"))
+    logging.getLogger("alembic").setLevel(logging.WARNING)  # it lists its plugins otherwise
     config.attributes["connection"] = connection.execution_options(**WRITING)
     with connection.begin():
         if connection.dialect.name == "postgresql":  # two replicas may start at once
