@@ -27,6 +27,10 @@ class Written(msgspec.Struct, frozen=True):
     actions: tuple[Action, ...]
     last_at: Instant  # when it was last decided
 
+    def again(self, at: Instant) -> "Written":
+        """Give the same, decided again."""
+        return Written(self.target, self.decisive, self.actions, at)
+
 
 class Entry(StrEnum):
     """What the journal does about a choice."""
@@ -39,11 +43,18 @@ class Entry(StrEnum):
 
 def entry(choice: Choice, at: Instant, standing: Written | None) -> Entry:
     """Say what the journal does about a choice; refuse one that acts without a reason (law 2)."""
-    if choice.decisive is None:
+    decisive = choice.decisive
+    if decisive is None:
         if choice.actions or choice.target != choice.current:
             raise ValueError(f"the choice about {choice.subject} acts but gives no reason")
         return Entry.NONE
-    if standing is None or not _same(choice, standing):
+    same = (
+        standing is not None
+        and decisive == standing.decisive
+        and choice.target == standing.target
+        and choice.actions == standing.actions
+    )
+    if standing is None or not same:
         return Entry.NEW
     if not choice.actions:
         return Entry.HELD
@@ -55,11 +66,3 @@ def written(choice: Choice, at: Instant) -> Written:
     if choice.decisive is None:
         raise ValueError(f"the choice about {choice.subject} gives no reason")
     return Written(choice.target, choice.decisive, choice.actions, at)
-
-
-def _same(choice: Choice, standing: Written) -> bool:
-    return (
-        choice.target == standing.target
-        and choice.decisive == standing.decisive
-        and choice.actions == standing.actions
-    )

@@ -16,7 +16,7 @@ from controlplane.adapters.sql.worlds import World
 from controlplane.domain.ledger import LedgerRow, LineKind
 from controlplane.domain.quantities import Instant, Micros, ModelName
 
-_ROWS_A_STATEMENT = 500  # the event loop breathes in between
+_ROWS_A_STATEMENT = 100  # the event loop breathes in between
 
 
 class SqlLedger:

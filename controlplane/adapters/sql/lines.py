@@ -22,7 +22,7 @@ class Line(msgspec.Struct, frozen=True):
 
     def again(self, at: Instant) -> "Line":
         """Count one more repeat."""
-        return Line(self.id, msgspec.structs.replace(self.said, last_at=at), self.repeats + 1)
+        return Line(self.id, self.said.again(at), self.repeats + 1)
 
 
 class Lines:

@@ -50,7 +50,8 @@ class MemoryJournal:
         """Write the choices down; None where a row only counts one more repeat of a hold."""
         # All or nothing, as a transaction is: a choice without a reason is found before.
         for choice in choices:
-            entry(choice, at, None)
+            if not choice.trail:
+                entry(choice, at, None)
         return [self._enter(loop, choice, at, catalogue_version) for choice in choices]
 
     async def close(self, row: int, outcome: Outcome, at: Instant) -> None:
@@ -85,7 +86,7 @@ class MemoryJournal:
         if line is None or kind is Entry.NEW:
             line = self._newest[place] = self._write(loop, choice, at, version)
             return line.id
-        line.said = msgspec.structs.replace(line.said, last_at=at)
+        line.said = line.said.again(at)
         line.repeats += 1
         if kind is Entry.HELD:
             return None
