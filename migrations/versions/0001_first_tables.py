@@ -65,6 +65,14 @@ def _decisions() -> None:
     op.create_index("ix_decisions_subject", "decisions", ["world_id", "subject", "id"])
     op.create_index("ix_decisions_decisive", "decisions", ["world_id", "decisive", "id"])
     op.create_index("ix_decisions_at", "decisions", ["at"])
+    nothing_done = sa.text("target = current AND actions = '[]'")
+    op.create_index(
+        "ix_decisions_holds",
+        "decisions",
+        ["at"],
+        sqlite_where=nothing_done,
+        postgresql_where=nothing_done,
+    )
     still_open = sa.text("ending = 'open'")
     op.create_index(
         "ix_decisions_open",

@@ -1,6 +1,7 @@
 """How long what is kept, and the daily tidying.
 
-Rows go in small transactions, so that a loop that wants to write never waits for long. The newest
+What is old is found while reading and deleted in small transactions, so that a loop that wants to
+write never waits for long. Holds, most of the rows, go sooner than what was done. The newest
 decision of every subject stays whatever its age, as long as its world does: it is what the next
 one is compared with. A world that was not opened for as long as decisions are kept goes with its
 memory; its bills stay their time. SQLite reuses the pages that become free, the file does not
@@ -8,10 +9,11 @@ shrink.
 """
 
 import msgspec
-from sqlalchemy import Delete, delete, func, select, update
+from sqlalchemy import ColumnElement, Delete, delete, func, select, update
 
 from controlplane.adapters.sql.database import Database
 from controlplane.adapters.sql.tables import (
+    NOTHING_DONE,
     audit,
     billed,
     decisions,
@@ -31,6 +33,7 @@ class Retention(msgspec.Struct, frozen=True, kw_only=True):
     """How many days things are kept."""
 
     decisions: float = 90
+    holds: float = 14  # decisions that changed nothing and did nothing
     ledger: float = 396  # thirteen months: last year's month stands beside this year's
     audit: float = 365
 
@@ -54,7 +57,10 @@ async def prune(
         mine = worlds.c.id == world.id
         await connection.execute(update(worlds).where(mine).values(seen_at=now))
     return Pruned(
-        decisions=await _prune_decisions(database, gone),
+        decisions=await _prune_decisions(database, gone, decisions.c.at < gone)
+        + await _prune_decisions(
+            database, gone, (decisions.c.at < now - keep.holds * DAY_S) & NOTHING_DONE
+        ),
         ledger=await _prune_ledger(database, now - keep.ledger * DAY_S),
         audit=await _in_parts(
             database,
@@ -70,19 +76,25 @@ async def prune(
     )
 
 
-async def _prune_decisions(database: Database, before: Instant) -> int:
-    alive = select(worlds.c.id).where(worlds.c.seen_at >= before)
+async def _prune_decisions(
+    database: Database, world_gone: Instant, old: ColumnElement[bool]
+) -> int:
+    alive = select(worlds.c.id).where(worlds.c.seen_at >= world_gone)
     newest = (
         select(func.max(decisions.c.id))
         .where(decisions.c.world_id.in_(alive))
         .group_by(decisions.c.world_id, decisions.c.loop, decisions.c.subject)
     )
-    old = (
-        select(decisions.c.id)
-        .where(decisions.c.at < before, decisions.c.id.not_in(newest))
-        .limit(_ROWS_A_TRANSACTION)
-    )
-    return await _in_parts(database, delete(decisions).where(decisions.c.id.in_(old)))
+    rows = select(decisions.c.id).where(old, decisions.c.id.not_in(newest))
+    deleted = 0
+    while True:
+        async with database.reading() as connection:
+            numbers = (await connection.scalars(rows.limit(_ROWS_A_TRANSACTION))).all()
+        if not numbers:
+            return deleted
+        async with database.writing(durable=False) as connection:
+            await connection.execute(delete(decisions).where(decisions.c.id.in_(numbers)))
+        deleted += len(numbers)
 
 
 async def _prune_ledger(database: Database, before: Instant) -> int:

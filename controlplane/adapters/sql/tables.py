@@ -15,6 +15,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    text,
 )
 
 from controlplane.adapters.sql.columns import JsonText, UtcDateTime
@@ -67,6 +68,14 @@ Index("ix_decisions_place", *(decisions.c[name] for name in ("world_id", "loop",
 Index("ix_decisions_subject", *(decisions.c[name] for name in ("world_id", "subject", "id")))
 Index("ix_decisions_decisive", *(decisions.c[name] for name in ("world_id", "decisive", "id")))
 Index("ix_decisions_at", decisions.c.at)
+# Text, for a bound parameter would keep SQLite from using the index.
+NOTHING_DONE = text("target = current AND actions = '[]'")
+Index(
+    "ix_decisions_holds",
+    decisions.c.at,
+    sqlite_where=NOTHING_DONE,
+    postgresql_where=NOTHING_DONE,
+)
 Index(
     "ix_decisions_open",
     decisions.c.world_id,

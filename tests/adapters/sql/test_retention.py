@@ -3,14 +3,17 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
+import msgspec
 import pytest
+from sqlalchemy import select
 
 from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.retention import DAY_S, Pruned
 from controlplane.adapters.sql.store import Store
+from controlplane.adapters.sql.tables import NOTHING_DONE, decisions
 from controlplane.adapters.sql.worlds import enter
 from controlplane.ports import AuditEntry, DecisionQuery
-from tests.stored import T0, a_hold, a_line, a_raise
+from tests.stored import T0, a_hold, a_line, a_raise, a_target
 
 NOTHING = Pruned(decisions=0, ledger=0, audit=0, worlds=0)
 
@@ -30,7 +33,7 @@ async def test_a_fresh_store_loses_nothing(store: Store) -> None:
     await store.journal.open("scaling", [a_raise(), a_hold("sdxl")], T0, 1)
     await store.ledger.write([a_line()])
 
-    assert await store.prune(T0 + 89 * DAY_S) == NOTHING
+    assert await store.prune(T0 + 13 * DAY_S) == NOTHING
 
 
 async def test_decisions_are_kept_for_90_days_and_the_newest_of_each_subject_for_ever(
@@ -45,6 +48,29 @@ async def test_decisions_are_kept_for_90_days_and_the_newest_of_each_subject_for
 
     assert pruned.decisions == 2
     assert await kept(store) == [("chat", 9), ("sdxl", 4), ("chat", 7)]
+
+
+async def test_holds_are_kept_for_two_weeks_and_the_newest_for_ever(store: Store) -> None:
+    """What was held and never done is most of the rows and the least of the story."""
+    held = msgspec.structs.replace(a_hold(), actions=(a_target(replicas=4),))
+    for n, choice in enumerate((a_hold(), a_raise(), a_hold(at=5), held, a_hold(at=6))):
+        await store.journal.open("scaling", [choice], T0 + n, 1)
+
+    pruned = await store.prune(T0 + 15 * DAY_S)
+
+    assert pruned.decisions == 2
+    assert await kept(store) == [("chat", 6), ("chat", 4), ("chat", 5)]
+
+
+async def test_old_holds_are_found_by_their_index(store: Store) -> None:
+    query = select(decisions.c.id).where(decisions.c.at < T0, NOTHING_DONE)
+    async with store.database.reading() as connection:
+        words = str(
+            query.compile(dialect=connection.dialect, compile_kwargs={"literal_binds": True})
+        )
+        plan = (await connection.exec_driver_sql(f"EXPLAIN QUERY PLAN {words}")).all()
+
+    assert "ix_decisions_holds" in plan[0].detail
 
 
 async def test_a_number_is_never_given_twice(store: Store) -> None:
