@@ -8,7 +8,13 @@ from controlplane.settings.schema import json_schema
 
 
 @click.command(epilog="Example: controlplane schema > fleet.schema.json")
-@click.option("--kind", type=click.Choice(["fleet", "scenario"]), default="fleet")
+@click.option(
+    "--kind",
+    type=click.Choice(["fleet", "scenario"]),
+    default="fleet",
+    show_default=True,
+    help="Of which file.",
+)
 @click.option("--markdown", is_flag=True, help="Print the settings reference instead.")
 def command(kind: str, markdown: bool) -> None:
     """Print the JSON Schema of the fleet file, or of a scenario.
