@@ -39,7 +39,7 @@ from tests.browser.runs import PaintedRuns
 
 FILE = Path(__file__).with_name("fleet.yaml")
 NOW = 1_796_040_271.0  # 2026-11-30 12:04:31 UTC
-STEPS, STEP_S = 360, 5.0
+STEPS, STEP_S = 240, 5.0
 
 # model, class, node, lane -> replicas
 PLACED: Sequence[tuple[str, str, str, str, int]] = (
@@ -69,6 +69,7 @@ NODES = (
     ("t4-b-1", "T4", "zone-b", 4),
     ("ascend-910b3-b-0", "Ascend-910B3", "zone-b", 8),
 )
+LANES = {"pending": Lane.LOADING, "sleeping": Lane.WARM}
 RATES = {  # requests per second in quiet times; how much more at the end
     "chat-70b": (6.2, 1.9),
     "sdxl": (1.6, 0.1),
@@ -112,7 +113,11 @@ def view(at: float) -> FleetView:
                     name=ReplicaName(f"{model}-{kind.lower()[:4]}-{number_of:02d}{index}"),
                     model=ModelName(model),
                     node_class=ClassName(kind),
-                    lane=Lane.LOADING if coming else Lane.WARM if lane == "sleeping" else Lane(lane),
+                    lane=Lane.LOADING
+                    if coming
+                    else Lane.WARM
+                    if lane == "sleeping"
+                    else Lane(lane),
                     phase=Phase.PENDING if coming else Phase.RUNNING,
                     stage=Stage.UNSCHEDULED
                     if stuck
@@ -135,7 +140,7 @@ def view(at: float) -> FleetView:
 
 
 def load(catalogue: Catalogue, name: ModelName, step: int, at: float) -> ModelLoad:
-    """Paint a model's samples at one step of the last half hour."""
+    """Paint a model's samples at one step of the last twenty minutes."""
     model = catalogue.models[name]
     quiet, more = RATES[name]
     end = max(0.0, (step - STEPS + 46) / 46)
@@ -188,7 +193,7 @@ async def painted_state() -> State:
     journal = MemoryJournal("embedded-1")
     ledger = MemoryLedger()
     history = History()
-    await _live_half_an_hour(catalogue, journal, history)
+    await _live_a_while(catalogue, journal, history)
     await ledger.write(_bill(catalogue))
     heartbeats = Heartbeats()
     return State(
@@ -218,7 +223,7 @@ async def painted_state() -> State:
     )
 
 
-async def _live_half_an_hour(catalogue: Catalogue, journal: MemoryJournal, history: History) -> None:
+async def _live_a_while(catalogue: Catalogue, journal: MemoryJournal, history: History) -> None:
     table = variants(catalogue)
     memory = ScalingMemory()
     for step in range(STEPS + 1):

@@ -15,7 +15,7 @@ from controlplane.http.problems import ProblemError, bad
 from controlplane.http.state import STATE, State
 from controlplane.ports import RunProgress
 
-WIDTH, HEIGHT, LEFT, FOOT, RIGHT = 960, 360, 52, 40, 150
+WIDTH, HEIGHT, LEFT, FOOT, RIGHT = 800, 360, 48, 40, 96
 UNDER_WAY = ("queued", "running")
 MOST_POLICIES = 24
 ANSWERED = ("high", "medium", "low")

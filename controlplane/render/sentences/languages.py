@@ -11,6 +11,7 @@ from controlplane.render.sentences.zh import CHINESE
 SENTENCES: Mapping[str, Table] = {"en": ENGLISH, "zh": CHINESE}
 LANGUAGES: tuple[str, ...] = tuple(SENTENCES)
 DEFAULT = "en"
+CLASSES: Mapping[str, Mapping[str, str]] = {"zh": {"high": "高", "medium": "中", "low": "低"}}
 _FULL_STOP = {"zh": "。"}
 
 
@@ -31,7 +32,10 @@ def explanation(code: ReasonCode, language: str = DEFAULT) -> str:
 
 def clause(code: ReasonCode, evidence: Iterable[Evidence], language: str = DEFAULT) -> str:
     """Say it so that it reads after "because"."""
-    return fill(wording(code, language).clause, blanks(evidence))
+    filled = blanks(evidence)
+    if "class" in filled:
+        filled["class"] = CLASSES.get(language, {}).get(filled["class"], filled["class"])
+    return fill(wording(code, language).clause, filled)
 
 
 def sentence(reason: Reason, language: str = DEFAULT) -> str:
@@ -42,5 +46,5 @@ def sentence(reason: Reason, language: str = DEFAULT) -> str:
 def whole(said: str, language: str = DEFAULT) -> str:
     """Make a sentence of a clause: its first letter large unless it begins a name."""
     first = said.partition(" ")[0]
-    name = not first.isalpha()  # chat-70b and 4 stay as they are written
+    name = language != DEFAULT or not first.isalpha()  # chat-70b and 4 stay as they are written
     return f"{said[:1] if name else said[:1].upper()}{said[1:]}{_FULL_STOP.get(language, '.')}"

@@ -8,10 +8,10 @@ function rows() {
 function walk(step) {
   const all = rows();
   if (!all.length) return;
-  const at = all.findIndex((row) => row.classList.contains("selected"));
+  const at = all.findIndex((row) => row.hasAttribute("data-selected"));
   const next = all[Math.min(Math.max(at + step, 0), all.length - 1)];
-  all[at]?.classList.remove("selected");
-  next.classList.add("selected");
+  all[at]?.removeAttribute("data-selected");
+  next.setAttribute("data-selected", "");
   next.scrollIntoView({ block: "nearest" });
   next.querySelector("a")?.focus({ preventScroll: true });
 }

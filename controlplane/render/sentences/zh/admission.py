@@ -16,12 +16,12 @@ ADMISSION: Table = {
     ),
     C.QUEUE_FULL: Wording(
         "队列已满",
-        "[{class} 级别的|]队列已满[（{limit} 个请求）]",
+        "[{class}级|]队列已满[（{limit} 个请求）]",
         "每个级别只能有这么多请求等待；再来的以 429 拒绝。",
     ),
     C.QUEUE_BYTES_FULL: Wording(
         "队列已满（字节）",
-        "[{class} 级别的|]队列字节数过多[，允许 {limit}]",
+        "[{class}级|]队列字节数过多[，允许 {limit}]",
         "等待的请求体也按字节限量；超出者以 429 拒绝。",
     ),
     C.NO_ENDPOINTS: Wording(
@@ -56,7 +56,7 @@ ADMISSION: Table = {
     ),
     C.GUARANTEED: Wording(
         "保底",
-        "[{class} |该]级别得到其保底槽位",
+        "[{class}|该]级得到其保底槽位",
         "低于保底份额的级别先于更高级别得到服务。",
     ),
 }

@@ -46,7 +46,7 @@ GUARDS: Table = {
     ),
     C.NO_DEVICES: Wording(
         "没有设备",
-        "[{per} 需要 {devices} 台而只有 {devices.limit} 台|没有设备][（{node_class}）]",
+        "[单节点需要 {devices} 台而只有 {devices.limit} 台|没有设备][（{node_class}）]",
         "已看到集群，但其中没有该模型可用的设备。",
     ),
     C.NO_CLASS_FITS: Wording(

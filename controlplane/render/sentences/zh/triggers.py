@@ -17,12 +17,12 @@ TRIGGERS: Table = {
     ),
     C.WAIT_P99_BROKEN: Wording(
         "P99 等待超限",
-        "[{class} 级别的|]P99 等待时间[达到 {seen}|超出承诺][，承诺为 {limit}]",
+        "[{class}级|]P99 等待时间[达到 {seen}|超出承诺][，承诺为 {limit}]",
         "从到达到获得槽位的等待时间超出了对该优先级的承诺。",
     ),
     C.LATENCY_P99_BROKEN: Wording(
         "P99 延迟超限",
-        "[{class} 级别的|]P99 延迟[达到 {seen}|超出承诺][，承诺为 {limit}]",
+        "[{class}级|]P99 延迟[达到 {seen}|超出承诺][，承诺为 {limit}]",
         "从到达到最后一个字节（含服务时间）超出了对该优先级的承诺。",
     ),
     C.P99_WITHIN: Wording(
@@ -43,12 +43,12 @@ TRIGGERS: Table = {
     ),
     C.OFFERED_LOAD_HIGH: Wording(
         "到达负载过高",
-        "到达的请求需要[{seen} 的槽位|超出现有槽位][，上限为 {limit}]",
+        "到达的请求需要[ {seen} 的槽位|超出现有槽位][，上限为 {limit}]",
         "到达负载 = 到达率（含被拒绝的）× 平均服务时间 ÷ 在役槽位数。有界队列掩盖的过载由它显现。",
     ),
     C.OFFERED_LOAD_WITHIN: Wording(
         "到达负载",
-        "到达的请求需要[{seen} 的槽位|少于现有槽位][，低于上限 {limit}]",
+        "到达的请求需要[ {seen} 的槽位|少于现有槽位][，低于上限 {limit}]",
         "在役槽位足以应付到达的请求，此信号不要求变动。",
     ),
     C.TURNED_AWAY: Wording(
