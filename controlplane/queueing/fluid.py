@@ -14,24 +14,41 @@ Array = NDArray[np.float64]
 _ROUNDING = 1e-6  # slot seconds
 
 
-def earliest_work(at: Array, service_s: Array, step_s: float, steps: int) -> Array:
-    """Give the work per step if every request had a slot on arrival: one slot, until it is done.
+class EarliestWork:
+    """The work per class and step if every request had a slot on arrival: one slot, until done.
 
     This is what a bound must count. To count a request's work whole when it arrives would ask for
-    several slots at once for a request that can only use one.
+    several slots at once for a request that can only use one. Requests are added in any order.
     """
-    ends = np.arange(1, steps + 1) * step_s
 
-    def since(moments: Array) -> Array:
-        """Sum, at the end of each step, the time since each moment that has passed."""
-        step = (moments / step_s).astype(np.int64)
+    def __init__(self, classes: int, steps: int, step_s: float) -> None:
+        """Start without a request."""
+        self._shape, self._step_s = (classes, steps), step_s
+        # Slots taken (+1) and given back (-1) in each step, and the time from then to its end.
+        self._taken = np.zeros(classes * steps)
+        self._rest_s = np.zeros(classes * steps)
+
+    def add(self, rank: NDArray[np.integer], at: Array, service_s: Array) -> None:
+        """Count requests: their class, their arrival, and how long they hold a slot."""
+        self._add(rank, at, 1.0)
+        self._add(rank, at + service_s, -1.0)
+
+    def _add(self, rank: NDArray[np.integer], moments: Array, sign: float) -> None:
+        classes, steps = self._shape
+        step = (moments / self._step_s).astype(np.int64)
         within = step < steps
-        passed = np.cumsum(np.bincount(step[within], minlength=steps))
-        sums = np.cumsum(np.bincount(step[within], moments[within], minlength=steps))
-        return np.asarray(passed * ends - sums, dtype=np.float64)
+        place = rank[within].astype(np.int64) * steps + step[within]
+        rest_s = (step[within] + 1) * self._step_s - moments[within]
+        self._taken += sign * np.bincount(place, minlength=classes * steps)
+        self._rest_s += sign * np.bincount(place, rest_s, classes * steps)
 
-    done = since(at) - since(at + service_s)
-    return np.diff(done, prepend=0.0)
+    @property
+    def work(self) -> Array:
+        """Give the slot seconds per class and step."""
+        taken = self._taken.reshape(self._shape)
+        held_before = np.cumsum(taken, axis=1) - taken
+        work = held_before * self._step_s + self._rest_s.reshape(self._shape)
+        return np.maximum(work, 0.0)
 
 
 def allowed_backlog(work: Array, limits_s: Sequence[float], step_s: float) -> Array:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from controlplane.queueing.bound import least_replica_time
-from controlplane.queueing.fluid import Array, allowed_backlog, earliest_work, late_work
+from controlplane.queueing.fluid import Array, EarliestWork, allowed_backlog, late_work
 from controlplane.queueing.milp import solve
 from controlplane.queueing.schedule import FleetRange, Search
 from controlplane.queueing.service_fit import Pareto
@@ -137,21 +137,28 @@ def test_a_long_schedule_is_found_again_from_the_fronts_that_were_kept(
 
 def test_a_request_never_asks_for_more_than_one_slot() -> None:
     """One request of 20 s, one slot a replica: counted whole on arrival it would need four."""
-    at, service = np.array([0.0]), np.array([20.0])
-    work = earliest_work(at, service, 5.0, 6)[None, :]
+    counted = EarliestWork(classes=1, steps=6, step_s=5.0)
+    counted.add(np.array([0]), np.array([0.0]), np.array([20.0]))
+    work = counted.work
     fleet = FleetRange(min=1, max=4, start=1, slots=1, load_s=10.0)
 
     assert work.tolist() == [[5.0, 5.0, 5.0, 5.0, 0.0, 0.0]]
     assert least_replica_time(work, [0.1], fleet).replica_s == 30.0
 
 
-def test_earliest_work_is_all_the_work_there_is() -> None:
+def test_earliest_work_is_every_request_s_time_on_its_slot() -> None:
     rng = np.random.default_rng(1)
-    at, service = np.sort(rng.uniform(0, 100, 500)), rng.exponential(4.0, 500)
-    work = earliest_work(at, service, 5.0, 40)
+    rank, at = rng.integers(0, 2, 300), np.sort(rng.uniform(0, 100, 300))
+    service = rng.exponential(8.0, 300)
+    counted = EarliestWork(classes=2, steps=20, step_s=5.0)
+    for part in (slice(0, 100), slice(100, 300)):
+        counted.add(rank[part], at[part], service[part])
+    truth = np.zeros((2, 20))
+    for one, begin, end in zip(rank, at, at + service, strict=True):
+        for step in range(20):
+            truth[one, step] += max(0.0, min(end, 5.0 * step + 5.0) - max(begin, 5.0 * step))
 
-    assert work.sum() == pytest.approx(np.minimum(at + service, 200.0).sum() - at.sum())
-    assert (work >= -1e-9).all()
+    assert counted.work == pytest.approx(truth, abs=1e-9)
 
 
 def test_what_the_largest_fleet_cannot_serve_is_reported_and_the_rest_is_bounded() -> None:
