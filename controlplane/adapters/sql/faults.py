@@ -29,6 +29,7 @@ _SQLITE_SAYS = {
     sqlite3.SQLITE_CORRUPT: "is damaged; restore it from a backup or move the file away",
     sqlite3.SQLITE_IOERR: "cannot be read or written: the disk reports an error",
 }
+_NO_PERMISSION = "42501"  # PostgreSQL counts a missing GRANT among wrong statements
 
 
 def sentence(error: BaseException, shown: str) -> str:
@@ -46,7 +47,11 @@ def translated(shown: str) -> Iterator[None]:
     """Turn what a driver raises about its database into a `StoreError`; bugs stay what they are."""
     try:
         yield
-    except (IntegrityError, ProgrammingError):
+    except IntegrityError:
         raise  # our statement is wrong, not the store
+    except ProgrammingError as error:
+        if getattr(error.orig, "sqlstate", None) != _NO_PERMISSION:
+            raise
+        raise StoreError(sentence(error, shown)) from error
     except (DatabaseError, InterfaceError, sqlite3.DatabaseError, OSError) as error:
         raise StoreError(sentence(error, shown)) from error
