@@ -63,9 +63,8 @@ class Station:
             if not source.turn():
                 break
             book.open(source.page)
-        self._complete(to)
-        self.now = to
-        return to
+        self.now = self._complete(to)
+        return self.now
 
     @property
     def busy(self) -> int:
@@ -145,8 +144,8 @@ class Station:
         source.index = max(first, stop)
         return False
 
-    def _complete(self, to: float) -> None:
-        """Let requests end up to `to` while none arrives."""
+    def _complete(self, to: float) -> float:
+        """Let requests end up to `to` while none arrives; stop where an engine dies."""
         running, free, homes = self.slots.running, self.slots.free, self.slots.homes
         while running[0][0] <= to:
             end, slot, rank, _, _ = heappop(running)
@@ -155,6 +154,9 @@ class Station:
                 self._start(self.admission.release(end, rank), end)
             else:
                 self._end_aside(end, slot, rank)
+            if self.died:
+                return end
+        return to
 
     def _prompts_matter(self) -> bool:
         """Say whether prompts matter to this model's admission or engines."""
@@ -181,7 +183,7 @@ class Station:
             self._asks[number] = self._offered if self._careful else Ask(service_s)
             if at + self.admission.patience < self._timer:
                 self._arm(at + self.admission.patience)
-            return -inf
+            return inf if self.died else -inf
         if verdict.retry_after_s is not None:
             self.book.refuse(rank, verdict.code, at)
             self.refused_at = min(self.refused_at, at)
@@ -191,7 +193,7 @@ class Station:
             self._begin(ask, rank, at, at, lent=verdict.pool is LENT)
             return inf if self.died else -inf
         self.book.refuse(rank, verdict.code, at, want=False)
-        return -inf
+        return inf if self.died else -inf
 
     def _start(self, tickets: Sequence[Ticket[int]], now: float) -> None:
         """Let those who waited begin."""
@@ -218,13 +220,16 @@ class Station:
         if ask.tokens:
             self.tokens_on[slot] = ask.tokens
             if ask.prompt > self.kv_room:
-                self._kill(slot)
+                self._crash(slot, now)
 
-    def _kill(self, slot: int) -> None:
-        """A prompt over the engine's memory ends the engine."""
+    def _crash(self, slot: int, now: float) -> None:
+        """A prompt over the engine's memory ends the engine and all it was at."""
         engine = self.slots.engine_of[slot]
-        if engine is not None and engine not in self.died:
+        if engine is not None:
+            self.now = now
             self.died.append(engine)
+            self.place(engine)
+            self.cut(engine)
 
     def _end_aside(self, end: float, slot: int, rank: int) -> None:
         """A timer, or the end of a request that ran on a lent slot or outside service."""

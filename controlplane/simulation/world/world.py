@@ -56,7 +56,7 @@ class World:
         self._cluster = Cluster(spec, self._stations, seed)
         self._faults = sorted(spec.faults, key=lambda f: f.at)
         self._told: set[News] = set()
-        self._looked = -inf
+        self._looked = -QUIET_S
 
     @property
     def now(self) -> Instant:
@@ -67,12 +67,11 @@ class World:
     def advance(self, to: Instant, *, wake: bool = True) -> Instant:
         """Let events happen up to `to`; stop early where a decider should look."""
         end = max(to - self._spec.start, self._now)
-        while True:
-            horizon = min(end, max(self._now, self._next_event()))
-            self._now = self._pass(horizon, wake=wake)
+        self._settle()
+        while not (wake and self._wakes()) and self._now < end:
+            self._now = self._pass(min(end, self._next_event()), wake=wake)
             self._settle()
-            if (wake and self._wakes()) or self._now >= end:
-                return self.now
+        return self.now
 
     def _next_event(self) -> float:
         fault = self._faults[0].at - self._spec.start if self._faults else inf
@@ -84,18 +83,16 @@ class World:
         halt_from = inf
         if wake and News.TURNED_AWAY not in self._told:
             halt_from = self._looked + QUIET_S
-            if any(s.refused_at < inf for s in stations):
-                horizon = min(horizon, max(halt_from, self._now))
-        if len(self._stations) == 1:
+            if halt_from > self._now:
+                horizon = min(horizon, halt_from)
+            elif len(stations) > 1:
+                horizon = min(horizon, *(s.safe_until() for s in stations))
+        if len(stations) == 1:
             (station,) = stations
             return station.run(horizon, halt_from)
-        if halt_from < inf:
-            horizon = min(horizon, max(halt_from, *(s.safe_until() for s in stations)))
-        return self._pass_all(horizon, halt_from)
-
-    def _pass_all(self, horizon: float, halt_from: float) -> float:
-        for station in self._stations.values():
-            station.run(horizon, halt_from)
+        for station in stations:
+            while station.run(horizon) < horizon:
+                pass  # it stopped for an engine that died; the others may be ahead already
         return horizon
 
     def _settle(self) -> None:
@@ -103,6 +100,7 @@ class World:
         cluster = self._cluster
         cluster.now = self._now
         for station in self._stations.values():
+            station.now = self._now
             for engine in station.died:
                 pod = cluster.pods.get(engine.replica)
                 if pod is not None and pod.ended is None:
