@@ -25,8 +25,8 @@ class EarliestWork:
         """Start without a request."""
         self._shape, self._step_s = (classes, steps), step_s
         # Slots taken (+1) and given back (-1) in each step, and the time from then to its end.
-        self._taken = np.zeros(classes * steps)
-        self._rest_s = np.zeros(classes * steps)
+        self._taken = np.zeros(self._shape)
+        self._rest_s = np.zeros(self._shape)
 
     def add(self, rank: NDArray[np.integer], at: Array, service_s: Array) -> None:
         """Count requests: their class, their arrival, and how long they hold a slot."""
@@ -36,19 +36,22 @@ class EarliestWork:
     def _add(self, rank: NDArray[np.integer], moments: Array, sign: float) -> None:
         classes, steps = self._shape
         step = (moments / self._step_s).astype(np.int64)
-        within = step < steps
-        place = rank[within].astype(np.int64) * steps + step[within]
-        rest_s = (step[within] + 1) * self._step_s - moments[within]
-        self._taken += sign * np.bincount(place, minlength=classes * steps)
-        self._rest_s += sign * np.bincount(place, rest_s, classes * steps)
+        if not step.size or step.min() >= steps:
+            return
+        first = int(step.min())
+        width = int(step.max()) - first + 1
+        place = rank.astype(np.int64) * width + (step - first)
+        rest_s = (step + 1) * self._step_s - moments
+        kept = slice(first, min(steps, first + width))  # what comes after the end is not counted
+        for table, weights in ((self._taken, None), (self._rest_s, rest_s)):
+            counted = np.bincount(place, weights, classes * width).reshape(classes, width)
+            table[:, kept] += sign * counted[:, : kept.stop - first]
 
     @property
     def work(self) -> Array:
         """Give the slot seconds per class and step."""
-        taken = self._taken.reshape(self._shape)
-        held_before = np.cumsum(taken, axis=1) - taken
-        work = held_before * self._step_s + self._rest_s.reshape(self._shape)
-        return np.maximum(work, 0.0)
+        held_before = np.cumsum(self._taken, axis=1) - self._taken
+        return np.maximum(held_before * self._step_s + self._rest_s, 0.0)
 
 
 def allowed_backlog(work: Array, limits_s: Sequence[float], step_s: float) -> Array:
