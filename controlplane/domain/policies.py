@@ -130,6 +130,9 @@ class SparePolicy:
     """A replica neither warm nor serving after this is replaced, with the reason shown."""
     warmup_requests: Count = 100
     """Size of the warm-up batch a replica must answer before it may be promoted."""
+    warmup_limit_s: PositiveSeconds = 60.0
+    """The batch is made smaller where, at 2.5 times the usual service time, it would take longer;
+    each slot gets one request at least."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from controlplane.simulation.service_times import Lognormal, ServiceTime
 from controlplane.simulation.streams import Stream, StreamTraffic
 from controlplane.simulation.traces import RequestTrace, read_trace
 
-MEAN_SHARE = 0.40  # of the slots at a model's maximum
+MEAN_SHARE = 0.25  # of the slots at a model's maximum
 
 
 class Source(NamedTuple):

@@ -7,6 +7,7 @@ replica that became healthy) wakes the loops, as watches and the gateway do on a
 
 import asyncio
 from collections.abc import Callable, Mapping
+from math import ceil
 from typing import NoReturn
 
 from controlplane.clock import Clock, stopwatch
@@ -16,8 +17,9 @@ from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Outcome
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.load import ModelLoad
+from controlplane.domain.policies import ScalingPolicy
 from controlplane.domain.quantities import ClassName, Instant, ModelName
-from controlplane.simulation.demand import demand
+from controlplane.simulation.demand import MEAN_SHARE, demand
 from controlplane.simulation.world import World, WorldSpec
 
 PUMP_S = 0.05  # of real time
@@ -25,19 +27,23 @@ SLICE_S = 0.02  # of real time, after which others get their turn
 
 
 def embedded(catalogue: Catalogue, clock: Clock, seed: int) -> "Embedded":
-    """Build a world from a fleet file: its pools, every model at its minimum, traces as load."""
+    """Build a world from a fleet file: its pools, its models, traces as load."""
     spec = WorldSpec(catalogue=catalogue, start=clock.now(), initial=_initial(catalogue))
     return Embedded(World(spec, demand(catalogue, seed), seed), clock)
 
 
 def _initial(catalogue: Catalogue) -> dict[ModelName, dict[ClassName, int]]:
-    """Let every model begin with its minimum, at least one, on its cheapest class."""
+    """Let every model begin with about what its mean load needs, on its cheapest class."""
     facts = variants(catalogue).facts
     return {
-        name: {facts[name][0].node_class: max(1, model.policy.scaling.min)}
+        name: {facts[name][0].node_class: _at_first(model.policy.scaling)}
         for name, model in catalogue.models.items()
         if facts[name]
     }
+
+
+def _at_first(policy: ScalingPolicy) -> int:
+    return max(1, policy.min, ceil(MEAN_SHARE * policy.max))
 
 
 class Embedded:

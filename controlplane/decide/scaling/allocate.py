@@ -78,6 +78,26 @@ def _cap(seen: ScaleInput, facts: VariantFacts, short: Mapping[ClassName, Instan
     return held + seen.room.grants.get(name, 0)
 
 
+def cancel(seen: ScaleInput, target: Target, short: Mapping[ClassName, Instant]) -> Target:
+    """Cancel what is unschedulable on a short class and fits on no other (law 5).
+
+    It is still wanted: the model waits for devices, and grows again when there are some.
+    """
+    if not short:
+        return target
+    most = sum(_cap(seen, facts, short) for facts in seen.variants)
+    if target.replicas <= most:
+        return target
+    names = ", ".join(sorted(short))
+    return target.move(
+        most,
+        ReasonCode.CLASS_SHORT,
+        Evidence("node_class", names),
+        Evidence("wanted", target.replicas, most, "replicas"),
+        Evidence("backoff", seen.policy.scaling.backoff_s, None, "s"),
+    )
+
+
 def _give_up(
     seen: ScaleInput,
     split: dict[ClassName, int],
@@ -86,16 +106,8 @@ def _give_up(
 ) -> tuple[dict[ClassName, int], Target]:
     """Take back what cannot be scheduled, and what placement wants moved, to be placed anew."""
     for name in short:
-        scheduled = seen.held.get(name, NOTHING).scheduled
-        if split.get(name, 0) > scheduled:
-            cancelled = split[name] - scheduled
-            split[name] = scheduled
-            target = target.note(
-                ReasonCode.CLASS_SHORT,
-                Evidence("node_class", name),
-                Evidence("cancelled", cancelled, None, "replicas"),
-                Evidence("backoff", seen.policy.scaling.backoff_s, None, "s"),
-            )
+        if name in split:
+            split[name] = min(split[name], seen.held.get(name, NOTHING).scheduled)
     if seen.move is not None and split.get(seen.move[0], 0) and seen.move[1] in split:
         away, to = seen.move
         target = target.note(ReasonCode.GIVEN_UP, Evidence("from", away), Evidence("to", to))

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeAlias
 
 import msgspec
 
-from controlplane.decide.scaling.allocate import shortages, spread
+from controlplane.decide.scaling.allocate import cancel, shortages, spread
 from controlplane.decide.scaling.falling import fewer_suffice
 from controlplane.decide.scaling.figures import Figures, figures
 from controlplane.decide.scaling.guards import GUARDS, room_on_classes, stabilisation_s
@@ -76,9 +76,10 @@ def settle(seen: ScaleInput, wished: Wished) -> tuple[Choice, ModelMemory]:
         target = guard(seen, now, target)
     wanted = target.replicas
     target = room_on_classes(seen, now, target)  # last: what is left may still not fit
+    short = shortages(seen)
+    target = cancel(seen, target, short)
     target = _people(seen, now, target)
     target = _bounds(seen, target)
-    short = shortages(seen)
     split, target, refused = spread(seen, target, short)
     wanted = min(max(wanted, target.replicas), seen.policy.scaling.max)
     memory = _remember(seen, wished, Settled(target.replicas, split, wanted, short))

@@ -9,14 +9,26 @@ from controlplane.domain.actions import Lend, Sleep, Wake, WarmUp
 from controlplane.domain.reasons import Evidence, ReasonCode, Refusal
 from controlplane.domain.replicas import Lane, Replica
 
+COLD_FACTOR = 2.5  # the first requests of an engine take 2 to 3 times as long
+
 
 def start_warm_ups(draft: Draft) -> None:
     """Send every healthy, loading replica its batch, once."""
     for replica in draft.loading:
         if replica.healthy and not replica.warming_up:
-            requests = draft.seen.policy.warmup_requests
+            requests = _batch(draft, replica)
             draft.actions.append(WarmUp(replica=replica.name, requests=requests))
             draft.say(ReasonCode.WARM_UP_STARTED, "replica", replica.name)
+
+
+def _batch(draft: Draft, replica: Replica) -> int:
+    """Give the batch's size: as set, but no more than a cold engine answers within the limit."""
+    policy = draft.seen.policy
+    for facts in draft.seen.variants:
+        if facts.node_class == replica.node_class:
+            per_slot = int(policy.warmup_limit_s / (COLD_FACTOR * facts.service_s))
+            return min(policy.warmup_requests, facts.slots * max(1, per_slot))
+    return policy.warmup_requests
 
 
 def promote(draft: Draft) -> None:

@@ -187,7 +187,25 @@ def test_t6_a_class_unschedulable_for_120_s_is_short_and_the_next_one_takes_over
     choices, short = decide(on_both(), replicas, loads, memory, nodes(8, t4=2), at=NOW + 1.0)
     assert short.models[A].split == {T4: 1, A100: 1}
     assert short.models[A].short == {T4: NOW + 1.0 + 120.0}
+    assert choices[A].target == 2
+
+
+def test_t6_what_fits_on_no_other_class_is_cancelled_waits_and_is_tried_again_later() -> None:
+    replicas = [*serving(A, 1, T4), stuck("model-a-x", NOW - 121.0)]
+    loads = {A: busy(A, 180.0)}
+    none_left = nodes(0, t4=1)
+
+    choices, memory = decide(on_both(), replicas, loads, remembered(model_a={T4: 2}), none_left)
+    assert choices[A].target == 1
     assert ReasonCode.CLASS_SHORT in [reason.code for reason in choices[A].trail]
+    assert memory.models[A].waiting_since == NOW
+
+    held, memory = decide(
+        on_both(), serving(A, 1, T4), loads, memory, nodes(0, t4=2), at=NOW + 60.0
+    )
+    assert held[A].target == 1  # a device is free, but the class is left alone for 120 s
+    again, _ = decide(on_both(), serving(A, 1, T4), loads, memory, nodes(0, t4=2), at=NOW + 121.0)
+    assert again[A].target == 2
 
 
 def test_what_spilled_comes_back_when_the_cheaper_class_has_room_and_things_are_calm() -> None:

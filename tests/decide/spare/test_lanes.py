@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from controlplane.decide.scaling.inputs import VariantFacts
 from controlplane.decide.spare.inputs import SpareInput
 from controlplane.decide.spare.lanes import decide_spare
 from controlplane.domain.actions import (
@@ -26,6 +27,7 @@ from tests.builders import A100, CHAT, NOW, T4, a_replica, facts
 
 def decide(
     *replicas: Replica, target: int, split: dict[Any, int] | None = None, room: int = 9,
+    variants: tuple[VariantFacts, ...] = (facts(T4, slots=4, hourly=0.5), facts(A100)),
     **policy: Any,
 ) -> Choice:  # fmt: skip
     return decide_spare(
@@ -36,7 +38,7 @@ def decide(
             standing=Standing(
                 replicas=target, split={A100: target} if split is None else split, since=0.0
             ),
-            variants=(facts(T4, slots=4, hourly=0.5), facts(A100)),
+            variants=variants,
             replicas=replicas,
             room={A100: room, T4: 0},
         )
@@ -85,6 +87,25 @@ def test_a_healthy_replica_gets_its_warm_up_batch_once() -> None:
     assert started.actions == (WarmUp(replica=ReplicaName("new"), requests=100),)
     assert codes(started) == [ReasonCode.WARM_UP_STARTED]
     assert under_way.actions == ()
+
+
+@pytest.mark.parametrize(
+    ("service_s", "slots", "requests"),
+    [
+        pytest.param(0.125, 14, 100, id="a fast engine gets the whole batch"),
+        pytest.param(15.0, 1, 1, id="60 s / (2.5 x 15 s): one request on its one slot"),
+        pytest.param(5.0, 2, 8, id="four on each of two slots"),
+        pytest.param(200.0, 4, 4, id="at least one a slot"),
+    ],
+)
+def test_a_warm_up_batch_is_no_larger_than_its_time_allows(
+    service_s: float, slots: int, requests: int
+) -> None:
+    variant = facts(A100, slots=slots, service_s=service_s)
+
+    choice = decide(UP, target=1, variants=(variant,))
+
+    assert choice.actions[0] == WarmUp(replica=ReplicaName("new"), requests=requests)
 
 
 def test_law_7_only_what_answered_its_warm_up_goes_into_service() -> None:
