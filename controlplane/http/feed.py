@@ -18,6 +18,7 @@ from msgspec import Meta
 from controlplane.http.access import Role
 from controlplane.http.api.route import Call, Route
 from controlplane.http.broadcast import Broadcast, Watched
+from controlplane.http.encoding import encoded
 from controlplane.http.frame import FRAGMENTS, Glance
 from controlplane.http.pages.language import chosen_language
 from controlplane.http.problems import ProblemError, bad
@@ -81,12 +82,11 @@ TOPICS: Mapping[str, Read] = {
 async def broadcasting(app: web.Application) -> AsyncIterator[None]:
     """Run the broadcast while the application lives."""
     state = app[STATE]
-    encode = msgspec.json.Encoder(decimal_format="string").encode
 
     async def compute(thing: Watched) -> str:
         if thing.as_html:
             return await app[FRAGMENTS][thing.event](state, thing.glance)
-        return encode(await TOPICS[thing.event](state, thing.glance)).decode()
+        return (await encoded(await TOPICS[thing.event](state, thing.glance))).decode()
 
     app[BROADCAST] = broadcast = Broadcast(compute, lambda: fleet(state))
     running = asyncio.create_task(broadcast.run())

@@ -5,8 +5,9 @@ from dataclasses import replace
 import pytest
 
 from controlplane.http.reads.costs import CostQuery, costs
-from controlplane.http.reads.sums import newest_breach
+from controlplane.http.reads.hour import Progress, new_points, watch_breach
 from controlplane.http.state import State
+from tests.builders import CHAT
 from tests.http.conftest import T0, a_point
 
 
@@ -52,15 +53,39 @@ def test_a_breach_is_answered_by_the_first_added_capacity() -> None:
     ]
     limits = dict.fromkeys(points[0].wait_p99, 0.1)
 
-    assert newest_breach("chat", points, limits) == (5.0, "chat", 10.0)
-    assert newest_breach("chat", points[:3], limits) == (5.0, "chat", None)
-    assert newest_breach("chat", points[:1], limits) is None
+    assert watch_breach("chat", Progress(), points, limits).breach == (5.0, "chat", 10.0)
+    assert watch_breach("chat", Progress(), points[:3], limits).breach == (5.0, "chat", None)
+    assert watch_breach("chat", Progress(), points[:1], limits).breach is None
 
 
 def test_the_newest_of_several_breaches_is_told() -> None:
     waits = (0.2, 0.0, 0.2, 0.2)
     points = [a_point(5.0 * i, serving=4 + (i == 3), wait=wait) for i, wait in enumerate(waits)]
 
-    found = newest_breach("chat", points, dict.fromkeys(points[0].wait_p99, 0.1))
+    found = watch_breach("chat", Progress(), points, dict.fromkeys(points[0].wait_p99, 0.1))
 
-    assert found == (10.0, "chat", 5.0)
+    assert found.breach == (10.0, "chat", 5.0)
+
+
+def test_a_breach_is_followed_over_several_looks() -> None:
+    points = [
+        a_point(0.0, serving=4),
+        a_point(5.0, serving=4, wait=0.2),
+        a_point(10.0, serving=5, wait=0.2),
+    ]
+    limits = dict.fromkeys(points[0].wait_p99, 0.1)
+    progress = Progress()
+
+    for point in points:
+        progress = watch_breach("chat", progress, [point], limits)
+
+    assert progress.breach == (5.0, "chat", 5.0)
+
+
+def test_each_point_is_looked_at_once(state: State) -> None:
+    points = state.history.points(CHAT)
+
+    assert list(new_points(state.history, CHAT, 0.0)) == points
+    assert list(new_points(state.history, CHAT, points[-3].at)) == points[-2:]
+    assert list(new_points(state.history, CHAT, points[10].at)) == points[11:]
+    assert list(new_points(state.history, CHAT, points[-1].at)) == []

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 
@@ -12,11 +11,10 @@ from controlplane.http.api.csv import CSV, as_csv
 from controlplane.http.api.route import Call, Route
 from controlplane.http.audit import note
 from controlplane.http.auth import caller_of, require
+from controlplane.http.encoding import encoded
 from controlplane.http.problems import ProblemError, bad
 from controlplane.http.state import STATE
 from controlplane.ports import AuditEntry, UnavailableError
-
-encode = msgspec.json.Encoder(decimal_format="string").encode
 
 
 def handler(route: Route, *, as_table: bool = False) -> Handler:
@@ -39,12 +37,12 @@ def handler(route: Route, *, as_table: bool = False) -> Handler:
         await _record(route, call, "done")
         if isinstance(given, web.StreamResponse):
             return given
-        return answer(route, request, given, as_table=as_table)
+        return await answer(route, request, given, as_table=as_table)
 
     return handle
 
 
-def answer(
+async def answer(
     route: Route, request: web.Request, given: object, *, as_table: bool = False
 ) -> web.Response:
     """Give the result as JSON, or as CSV where it is asked for and the route has a table."""
@@ -54,7 +52,9 @@ def answer(
         text = as_csv(route.table(given))
         name = f"{route.path.strip('/').replace('/', '-')}.csv"
         return web.Response(text=text, content_type=CSV, headers=_download(name))
-    return web.Response(body=encode(given), content_type="application/json", status=route.status)
+    return web.Response(
+        body=await encoded(given), content_type="application/json", status=route.status
+    )
 
 
 def _wants_csv(route: Route, request: web.Request) -> bool:

@@ -1,5 +1,7 @@
 """The first page: what needs attention, the fleet in four figures, the devices, the models."""
 
+import asyncio
+
 from controlplane.domain.overrides import FLEET, Overrides
 from controlplane.domain.samples import NoData
 from controlplane.http.reads.attention import Memory, attention, silent_loops
@@ -26,6 +28,7 @@ async def top_bar(state: State) -> TopBar:
 async def _fleet(state: State) -> Fleet:
     rows = await model_rows(state)
     seen = await look(state)
+    await asyncio.sleep(0)
     needs = attention(state, rows, seen.latest, seen.overrides)
     inventory, of_pools = await fleet_pools(state)
     return Fleet(

@@ -25,7 +25,7 @@ from controlplane.telemetry.history import Point
 
 SPARK_POINTS = 60
 STALE_AFTER_S = 30.0
-MODELS_AT_ONCE = 50  # then others get their turn
+MODELS_AT_ONCE = 10  # then others get their turn
 
 
 class Seen(msgspec.Struct, frozen=True):
