@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from controlplane.simulation.traffic import Chunk, Traffic
 
-PAGE = 32768  # requests; bounds memory, changes no result
+PAGE = 32768  # requests at most; bounds memory, changes no result
+JOINED = 8192  # requests at least, unless the traffic is over
 
 
 class Page:
@@ -116,13 +117,35 @@ _NOTHING = Chunk(np.zeros(0), np.zeros(0, np.int8), np.zeros(0))
 
 
 def _pages(traffic: Traffic) -> Iterator[Chunk]:
+    """Cut big chunks and join small ones: how traffic is chunked must cost nothing either."""
+    pending: list[Chunk] = []
     for chunk in traffic.chunks():
-        for first in range(0, len(chunk.at), PAGE):
-            cut = slice(first, first + PAGE)
-            yield Chunk(
-                at=chunk.at[cut],
-                rank=chunk.rank[cut],
-                service_s=chunk.service_s[cut],
-                prompt_tokens=None if chunk.prompt_tokens is None else chunk.prompt_tokens[cut],
-                output_tokens=None if chunk.output_tokens is None else chunk.output_tokens[cut],
-            )
+        pending.append(chunk)
+        if sum(len(c.at) for c in pending) >= JOINED:
+            yield from _cut(pending)
+            pending.clear()
+    if pending:
+        yield from _cut(pending)
+
+
+def _cut(chunks: list[Chunk]) -> Iterator[Chunk]:
+    at = np.concatenate([c.at for c in chunks])
+    rank = np.concatenate([c.rank for c in chunks])
+    service_s = np.concatenate([c.service_s for c in chunks])
+    prompt = _tokens([c.prompt_tokens for c in chunks])
+    output = _tokens([c.output_tokens for c in chunks])
+    for first in range(0, len(at), PAGE):
+        cut = slice(first, first + PAGE)
+        yield Chunk(
+            at[cut],
+            rank[cut],
+            service_s[cut],
+            None if prompt is None else prompt[cut],
+            None if output is None else output[cut],
+        )
+
+
+def _tokens(columns: list[NDArray[np.int32] | None]) -> NDArray[np.int32] | None:
+    """Join token counts; traffic has them in every chunk or in none."""
+    given = [column for column in columns if column is not None]
+    return np.concatenate(given) if len(given) == len(columns) else None
