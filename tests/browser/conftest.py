@@ -14,7 +14,8 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 from controlplane.domain.overrides import Override
 from controlplane.http.app import make_app
 from controlplane.http.state import State
-from tests.browser.scene import NOW, StillClock, painted_state
+from tests.browser.nodes import NOW
+from tests.browser.scene import StillClock, painted_state
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 DESK = {"width": 1400, "height": 900}

@@ -4,7 +4,7 @@ Replicas and loads are painted, decisions are taken by the real rules on them, s
 in memory. So every figure on a page is one the product computed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
 from math import sin
 from pathlib import Path
 
@@ -15,13 +15,12 @@ from controlplane.decide.scaling.inputs import ScalingMemory, ScalingSeen
 from controlplane.decide.scaling.variants import VariantTable, variants
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import DONE, Standing
-from controlplane.domain.fleet import FleetView, Node
+from controlplane.domain.fleet import FleetView
 from controlplane.domain.forecasts import Forecast
-from controlplane.domain.ledger import LedgerRow, LineKind
 from controlplane.domain.load import ClassLoad, ModelLoad
 from controlplane.domain.priorities import PRIORITIES, Priority
-from controlplane.domain.quantities import ClassName, ModelName, NodeName, ReplicaName, Zone, micros
-from controlplane.domain.replicas import Lane, Phase, Replica, Stage
+from controlplane.domain.quantities import ModelName
+from controlplane.domain.replicas import Lane
 from controlplane.domain.samples import Sample, Value, Zero, number
 from controlplane.http.state import CatalogueInForce, State
 from controlplane.loops.in_memory import (
@@ -35,41 +34,13 @@ from controlplane.loops.in_memory import (
 from controlplane.settings import parse_catalogue
 from controlplane.telemetry.heartbeats import Heartbeats
 from controlplane.telemetry.history import History, Point
+from tests.browser.bill import bill
+from tests.browser.nodes import NOW, view
 from tests.browser.runs import PaintedRuns
 
 FILE = Path(__file__).with_name("fleet.yaml")
-NOW = 1_796_040_271.0  # 2026-11-30 12:04:31 UTC
 STEPS, STEP_S = 240, 5.0
 
-# model, class, node, lane -> replicas
-PLACED: Sequence[tuple[str, str, str, str, int]] = (
-    ("chat-70b", "A100-80G", "a100-80g-a-0", "serving", 2),
-    ("chat-70b", "A100-80G", "a100-80g-b-0", "loading", 1),
-    ("chat-70b", "Ascend-910B3", "ascend-910b3-b-0", "serving", 1),
-    ("sdxl-ft", "A100-80G", "a100-80g-b-0", "serving", 1),
-    ("sdxl", "A100-80G", "a100-80g-b-0", "serving", 2),
-    ("whisper-l3", "T4", "t4-a-0", "serving", 2),
-    ("resnet-152", "T4", "t4-a-0", "serving", 1),
-    ("support-ft", "T4", "t4-a-1", "serving", 3),
-    ("support-ft", "T4", "t4-a-1", "warm", 1),
-    ("whisper-l3", "T4", "t4-a-2", "draining", 1),
-    ("resnet-152", "T4", "t4-a-2", "serving", 1),
-    ("resnet-152", "T4", "t4-a-2", "warm", 1),
-    ("legal-ft", "T4", "t4-b-0", "serving", 2),
-    ("legal-ft", "T4", "t4-b-0", "sleeping", 1),
-    ("chat-70b", "A100-80G", "", "pending", 1),
-)
-NODES = (
-    ("a100-80g-a-0", "A100-80G", "zone-a", 8),
-    ("a100-80g-b-0", "A100-80G", "zone-b", 8),
-    ("t4-a-0", "T4", "zone-a", 4),
-    ("t4-a-1", "T4", "zone-a", 4),
-    ("t4-a-2", "T4", "zone-a", 4),
-    ("t4-b-0", "T4", "zone-b", 4),
-    ("t4-b-1", "T4", "zone-b", 4),
-    ("ascend-910b3-b-0", "Ascend-910B3", "zone-b", 8),
-)
-LANES = {"pending": Lane.LOADING, "sleeping": Lane.WARM}
 RATES = {  # requests per second in quiet times; how much more at the end
     "chat-70b": (6.2, 1.9),
     "sdxl": (1.6, 0.1),
@@ -93,50 +64,6 @@ class StillClock(Clock):
     def now(self) -> float:
         """Give the painted moment."""
         return self.at
-
-
-def view(at: float) -> FleetView:
-    """Paint nodes and replicas."""
-    nodes = tuple(
-        Node(name=NodeName(name), node_class=ClassName(kind), zone=Zone(zone), devices=count)
-        for name, kind, zone, count in NODES
-    )
-    zones = {node.name: node.zone for node in nodes}
-    replicas: list[Replica] = []
-    for model, kind, node, lane, count in PLACED:
-        for index in range(count):
-            number_of = len(replicas)
-            stuck = lane == "pending"
-            coming = lane in ("loading", "pending")
-            replicas.append(
-                Replica(
-                    name=ReplicaName(f"{model}-{kind.lower()[:4]}-{number_of:02d}{index}"),
-                    model=ModelName(model),
-                    node_class=ClassName(kind),
-                    lane=Lane.LOADING
-                    if coming
-                    else Lane.WARM
-                    if lane == "sleeping"
-                    else Lane(lane),
-                    phase=Phase.PENDING if coming else Phase.RUNNING,
-                    stage=Stage.UNSCHEDULED
-                    if stuck
-                    else Stage.LOADING_MODEL
-                    if coming
-                    else Stage.UP,
-                    created_at=NOW - 4000 + number_of * 60 if not coming else NOW - 38,
-                    node=NodeName(node) if node else None,
-                    zone=zones.get(NodeName(node)),
-                    healthy=not coming,
-                    warmed_up=not coming,
-                    sleeping=lane == "sleeping",
-                    lane_since=NOW - 1200 + number_of * 20 if not coming else NOW - 38,
-                    in_flight=Zero(at) if lane != "serving" else Value(3.0 + index, at),
-                    unschedulable_since=NOW - 34 if stuck else None,
-                    note="0/8 nodes fit: 2 have too few free A100-80G" if stuck else "",
-                )
-            )
-    return FleetView(at=at, nodes=nodes, replicas=tuple(replicas))
 
 
 def load(catalogue: Catalogue, name: ModelName, step: int, at: float) -> ModelLoad:
@@ -194,7 +121,7 @@ async def painted_state() -> State:
     ledger = MemoryLedger()
     history = History()
     await _live_a_while(catalogue, journal, history)
-    await ledger.write(_bill(catalogue))
+    await ledger.write(bill(catalogue))
     heartbeats = Heartbeats()
     return State(
         clock=StillClock(),
@@ -258,10 +185,7 @@ def _point(
     looked: FleetView,
     target: int,
 ) -> Point:
-    lanes = dict.fromkeys(Lane, 0)
-    for replica in looked.replicas:
-        if replica.model == name:
-            lanes[replica.lane] += 1
+    lanes = Counter[str](replica.lane for replica in looked.replicas if replica.model == name)
     fact = table.facts[name][0]
     queue = sum(number(c.queue) or 0.0 for c in seen.classes.values())
     rate = sum(number(c.arrivals) or 0.0 for c in seen.classes.values())
@@ -290,48 +214,6 @@ def _point(
             ),
         ),
     )
-
-
-def _bill(catalogue: Catalogue) -> list[LedgerRow]:
-    """Bill ten days by the hour: every device, held or not."""
-    rows: list[LedgerRow] = []
-    teams = {name: model.team for name, model in catalogue.models.items()}
-    owners: Mapping[str, Sequence[str]] = {
-        "A100-80G": ("chat-70b",) * 10 + ("sdxl",) * 3 + ("sdxl-ft",) + ("",) * 2,
-        "T4": ("whisper-l3",) * 3 + ("support-ft",) * 4 + ("legal-ft",) * 3 + ("resnet-152",) * 3,
-        "Ascend-910B3": ("chat-70b",) * 4 + ("support-ft",),
-    }
-    midnight = NOW - NOW % 86_400
-    for hour in range(-9 * 24, 13):
-        start = midnight + hour * 3600
-        for node, kind, zone, count in NODES:
-            price = micros(catalogue.node_classes[ClassName(kind)].price_per_hour)
-            for device in range(count):
-                listed = owners[kind]
-                place = device + (8 if node.endswith("b-0") and kind == "A100-80G" else 0)
-                place += {"t4-a-1": 4, "t4-a-2": 8, "t4-b-0": 12, "t4-b-1": 16}.get(node, 0)
-                busy = (hour * 7 + place) % 5 != 0 or place < 6
-                name = listed[place] if place < len(listed) and busy else ""
-                spare = place % 7 == 3
-                rows.append(
-                    LedgerRow(
-                        start=start,
-                        end=start + 3600,
-                        node=NodeName(node),
-                        device=device,
-                        node_class=ClassName(kind),
-                        zone=Zone(zone),
-                        kind=(LineKind.WARM if spare else LineKind.SERVING)
-                        if name
-                        else LineKind.IDLE,
-                        model=ModelName(name) if name else None,
-                        team=teams[ModelName(name)] if name else None,
-                        micros=price,
-                        price_micros_per_hour=price,
-                        catalogue_version=2,
-                    )
-                )
-    return rows
 
 
 def _some(x: float, at: float) -> Sample:

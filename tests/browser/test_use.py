@@ -8,7 +8,8 @@ from playwright.sync_api import Browser, expect
 
 from controlplane.domain.overrides import Overrides
 from tests.browser.conftest import Served, Watched
-from tests.browser.scene import NOW, StillClock
+from tests.browser.nodes import NOW
+from tests.browser.scene import StillClock
 
 pytestmark = pytest.mark.browser
 
