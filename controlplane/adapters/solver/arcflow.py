@@ -62,12 +62,18 @@ def network(instance: Instance) -> Network:
     unit = finest
     while True:
         parcels = _parcels(demand, fleet, unit)
-        graphs = tuple(
-            _graph(group, parcels, sum(machine.devices for machine in machines), unit, instance)
-            for group, machines in fleet.items()
-        )
-        if sum(len(graph.arcs) for graph in graphs) <= MAX_ARCS or instance.whole_devices:
-            return Network(parcels, graphs, unit, exact=unit == finest)
+        graphs: list[Graph] = []
+        arcs_left = MAX_ARCS
+        for group, machines in fleet.items():
+            devices = sum(machine.devices for machine in machines)
+            size = 1 if instance.whole_devices else group.usable_mib // unit
+            graph = _graph(group, parcels, (devices, size), unit, arcs_left)
+            if graph is None:
+                break
+            graphs.append(graph)
+            arcs_left -= len(graph.arcs)
+        else:
+            return Network(parcels, tuple(graphs), unit, exact=unit == finest)
         unit *= 2
 
 
@@ -89,21 +95,33 @@ def _most(shape: Shape, group: Group, fleet: Fleet) -> int:
 
 
 def _graph(
-    group: Group, parcels: Sequence[Parcel], devices: int, unit: int, instance: Instance
-) -> Graph:
-    size = 1 if instance.whole_devices else group.usable_mib // unit
-    steps = [
-        (1 if instance.whole_devices else parcel.shape.need_mib // unit, index)
+    group: Group,
+    parcels: Sequence[Parcel],
+    extent: tuple[int, int],
+    unit: int,
+    arcs_left: int,
+) -> Graph | None:
+    """Build one graph, or give up when it takes more arcs than are left."""
+    devices, size = extent
+    steps = sorted(
+        (-min(parcel.shape.need_mib // unit, size), index)
         for index, parcel in enumerate(parcels)
         if group in parcel.most
-    ]
+    )
     arcs: list[Arc] = []
     reached = {0}
-    for length, index in sorted(steps, key=lambda step: (-step[0], step[1])):
-        # biggest first: there are fewer ways to reach the same filling
-        for tail in range(size - length + 1):
-            if tail in reached:
-                reached.add(tail + length)
-                arcs.append(Arc(tail, tail + length, index))
+    for step, index in steps:  # biggest first: there are fewer ways to reach the same filling
+        length = -step
+        tails = sorted(reached)
+        for tail in tails:  # grows while the same shape is put in again
+            head = tail + length
+            if head > size:
+                continue
+            arcs.append(Arc(tail, head, index))
+            if head not in reached:
+                reached.add(head)
+                tails.append(head)
+        if len(arcs) + len(reached) > arcs_left:
+            return None
     arcs.extend(Arc(tail, size, None) for tail in sorted(reached - {size}))
     return Graph(group, devices, size, tuple(arcs))
