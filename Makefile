@@ -39,6 +39,7 @@ format: install ## Format the code
 docs: install ## Write the generated pages of docs/ anew
 	$(BIN)/controlplane schema --markdown > docs/settings.md
 	$(BIN)/python -m tests.cli.reference > docs/cli.md
+	$(BIN)/python -m tests.sentences.reference > docs/reasons.md
 
 lock: $(VENV)/bin/python ## Pin all dependencies anew
 	$(BIN)/uv pip compile --universal --no-header --no-emit-index-url --generate-hashes -q \
