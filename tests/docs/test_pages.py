@@ -3,16 +3,18 @@
 import re
 from pathlib import Path
 
+import click
 import pytest
 
-from controlplane.cli import COMMANDS
 from controlplane.domain.reasons import ReasonCode
+from tests.cli.reference import every_command
 from tests.sentences import reference
 
 ROOT = Path(__file__).parents[2]
 DOCS = sorted((ROOT / "docs").glob("*.md"))
 PAGES = [ROOT / "README.md", ROOT / "CHANGELOG.md", *DOCS]
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+EVERY = dict(every_command())
 FENCED = re.compile(r"```.*?```", re.DOTALL)
 
 
@@ -61,9 +63,12 @@ def test_every_file_that_is_named_exists(page: Path) -> None:
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_command_that_is_shown_exists(page: Path) -> None:
-    shown = re.findall(r"\bcontrolplane ([a-z]+)\b", "\n".join(FENCED.findall(page.read_text())))
+    code = re.findall(r"```.*?```|`[^`\n]+`", page.read_text("utf-8"), re.DOTALL)
+    shown = re.findall(r"\bcontrolplane ([a-z]+)\b(?: ([a-z]+)\b)?", "\n".join(code))
+    groups = {name for name, command in EVERY.items() if isinstance(command, click.Group)}
+    named = {f"{name} {inner}".strip() if name in groups else name for name, inner in shown}
 
-    assert sorted(set(shown) - set(COMMANDS)) == []
+    assert sorted(named - EVERY.keys()) == []
 
 
 def test_docs_reasons_is_what_the_help_page_says() -> None:
