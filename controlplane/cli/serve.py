@@ -19,6 +19,7 @@ from controlplane.telemetry.logs import configure
 @click.option("--config", metavar="FILE", help="Fleet file; default: the shipped example.")
 @click.option("--host", help="Address to listen on; default 127.0.0.1.")
 @click.option("--port", help="Port to listen on, 0 for any; default 8080.")
+@click.option("--hosts", metavar="NAMES", help="Names people reach it by, with commas between.")
 @click.option("--speed", help="How fast the embedded world's time runs; default 1.")
 @click.option("--data", metavar="DIR", help="Folder of the store; default: your state folder.")
 @click.option("--mode", help="act or advise; default: act on the embedded cluster.")

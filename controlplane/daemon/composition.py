@@ -22,6 +22,7 @@ from controlplane.daemon.fleet_file import Applying, FleetFile
 from controlplane.decide.replay import decide_again
 from controlplane.decide.scaling.inputs import ScalingMemory, ScalingSeen
 from controlplane.domain.decisions import Choice
+from controlplane.http.access import access_at
 from controlplane.http.app import make_app
 from controlplane.http.state import State
 from controlplane.loops.acting import Gate
@@ -144,6 +145,8 @@ async def _run(
         scenarios=scenario_names(),
         policies=FORMS,
         wake=shell.wake,
+        access=access_at(options.host, options.hosts),
+        metrics=metrics,
     )
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(whatif.close)

@@ -6,6 +6,7 @@ caller is the operator. Any other bind, and any store that holds tokens, asks fo
 
 from dataclasses import dataclass
 from enum import IntEnum
+from ipaddress import ip_address
 
 from aiohttp import web
 
@@ -49,11 +50,31 @@ class Access:
     loopback: bool = True
     """Bound to a loopback address only."""
     hosts: frozenset[str] = frozenset()
-    """Names by which people reach the daemon besides loopback's and the address it is bound to."""
+    """Names by which people reach the daemon besides loopback's and its addresses."""
 
-    def knows(self, host: str) -> bool:
-        """Say whether a Host header (without its port) names this daemon."""
-        return host in LOOPBACK_NAMES or host in self.hosts
+
+def access_at(bound: str, hosts: str = "") -> Access:
+    """Give the access of a daemon bound to that address; `hosts` are names with commas between."""
+    names = frozenset(name.strip().lower() for name in hosts.split(",") if name.strip())
+    return Access(loopback=is_loopback(bound), hosts=names | {bound.lower()})
+
+
+def is_loopback(address: str) -> bool:
+    """Say whether an address can be reached from this machine only."""
+    if address == "localhost":
+        return True
+    try:
+        found = ip_address(address.partition("%")[0])
+    except ValueError:
+        return False  # a name may lead anywhere
+    mapped = getattr(found, "ipv4_mapped", None)
+    return (mapped or found).is_loopback
+
+
+def came_by_loopback(request: web.Request) -> bool:
+    """Say whether the connection itself ends at a loopback address of ours."""
+    name = request.get_extra_info("sockname")
+    return not isinstance(name, tuple) or is_loopback(str(name[0]))  # a Unix socket is local
 
 
 CALLER = web.RequestKey("caller", Caller)

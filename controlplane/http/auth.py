@@ -12,7 +12,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 
 from controlplane.clock import wall
-from controlplane.http.access import CALLER, LOCAL, Caller, Role
+from controlplane.http.access import CALLER, LOCAL, Caller, Role, came_by_loopback
 from controlplane.http.errors import wants_page
 from controlplane.http.guard import changes
 from controlplane.http.problems import ProblemError
@@ -74,7 +74,7 @@ async def find_caller(request: web.Request) -> Caller | None:
     secret = _secret(request)
     if secret is not None:
         return await owner(state, secret)
-    return LOCAL if await is_open(state) else None
+    return LOCAL if came_by_loopback(request) and await is_open(state) else None
 
 
 async def is_open(state: State) -> bool:

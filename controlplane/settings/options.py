@@ -33,6 +33,9 @@ class ServeOptions:
     """Address to listen on; any but loopback requires tokens."""
     port: Annotated[int, Interval(ge=0, le=65535)] = 8080
     """Port to listen on; 0 takes any free one."""
+    hosts: str = ""
+    """Names by which people reach it, by commas, besides loopback's: other Host headers are refused
+    for whatever changes something."""
     speed: Annotated[float, Interval(gt=0, le=3600)] = 1.0
     """How fast the embedded world's time runs: 60 lets a minute pass in a second."""
     data: Path

@@ -4,7 +4,7 @@ import pytest
 from yarl import URL
 
 from controlplane.clock import wall
-from controlplane.http.access import Access, Role
+from controlplane.http.access import Access, Role, access_at
 from controlplane.http.api.route import Route
 from controlplane.http.api.table import ROUTES
 from controlplane.http.auth import COOKIE
@@ -240,3 +240,30 @@ async def test_a_token_taken_away_stops_working_at_once(opened: Opened, state: S
 
 def _route(path: str) -> Route:
     return next(route for route in CHANGES if route.path == path)
+
+
+@pytest.mark.parametrize(
+    ("bound", "loopback"),
+    [
+        ("127.0.0.1", True),
+        ("127.8.8.8", True),
+        ("::1", True),
+        ("::ffff:127.0.0.1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+        ("10.0.0.1", False),
+        ("cp.example", False),
+        ("localhost.evil.example", False),
+    ],
+)
+def test_only_a_loopback_bind_counts_as_one(bound: str, loopback: bool) -> None:
+    assert access_at(bound).loopback is loopback
+
+
+def test_names_are_taken_from_a_list_with_commas() -> None:
+    assert access_at("0.0.0.0", " CP.example, cp2.example ,").hosts == {
+        "cp.example",
+        "cp2.example",
+        "0.0.0.0",
+    }
