@@ -19,8 +19,8 @@ from controlplane.domain.reasons import ReasonCode
 SAME_ATTEMPT_S = 300.0
 
 
-class Written(msgspec.Struct, frozen=True):
-    """What the newest row of a (loop, subject) says."""
+class Written(msgspec.Struct, frozen=True, gc=False):
+    """What the newest row of a (loop, subject) says. Kept by the thousand, never in a circle."""
 
     target: int
     decisive: ReasonCode

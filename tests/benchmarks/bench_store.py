@@ -7,6 +7,7 @@ other work on the machine does not show; the longest pause is the event loop's a
 """
 
 import asyncio
+import gc
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
@@ -55,6 +56,8 @@ class Pauses:
 
 
 async def timed(label: str, times: int, work: Callable[[], Awaitable[object]]) -> None:
+    gc.collect()
+    gc.freeze()  # the collector would walk this benchmark's thousands of choices, and be measured
     pauses = Pauses()
     watching = asyncio.create_task(pauses.watch())
     await asyncio.sleep(0.01)

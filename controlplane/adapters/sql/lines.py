@@ -13,7 +13,7 @@ from controlplane.domain.quantities import Instant
 from controlplane.domain.repeats import Entry, Written, entry, written
 
 
-class Line(msgspec.Struct, frozen=True):
+class Line(msgspec.Struct, frozen=True, gc=False):
     """A row's number, what it says, and how often it was decided again."""
 
     id: int

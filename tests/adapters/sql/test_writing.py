@@ -167,6 +167,29 @@ async def test_a_cancelled_cycle_leaves_memory_and_file_in_step(
     assert [row.id for row in await store.journal.unsettled("scaling")] == [number]
 
 
+@pytest.mark.parametrize("steps", [0, 1, 2, 3, 5, 8, 13, 21, 34])
+async def test_who_is_cancelled_leaves_the_store_usable(store: Store, steps: int) -> None:
+    """A visitor closes the page, a cycle runs out of time: the next one finds all as it should."""
+    for work in (
+        store.ledger.write([a_line(T0 + n) for n in range(300)]),
+        store.memory.save("scaling", b"{}"),
+        store.decisions.decisions(DecisionQuery()),
+    ):
+        task = asyncio.ensure_future(work)
+        for _ in range(steps):
+            await asyncio.sleep(0)
+        task.cancel()
+        await asyncio.gather(task, return_exceptions=True)
+
+    async with asyncio.timeout(5.0):
+        await store.ledger.write([a_line(T0 + n) for n in range(300)])
+        await store.memory.save("scaling", b"{}")
+
+        assert len(await store.ledger.rows(T0, T0 + 300.0)) == 300
+        assert await store.memory.load("scaling") == b"{}"
+        assert await store.decisions.decisions(DecisionQuery()) == []
+
+
 async def test_loops_write_side_by_side(store: Store) -> None:
     """Five loops and a ledger, each its own rows, none waits for another for ever."""
 
