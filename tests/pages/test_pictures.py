@@ -97,7 +97,7 @@ def test_devices_of_one_replica_stand_together() -> None:
         DeviceCell(index=3),
     ]
 
-    assert cell_places(cells) == (0, 23, 50, 77)
+    assert cell_places(cells) == (0, 21, 45, 69)
 
 
 def test_the_ninth_model_takes_the_first_colour_again() -> None:

@@ -1,9 +1,12 @@
 """The first page: what needs attention, the fleet in four figures, devices, models."""
 
+from collections.abc import Iterable, Mapping, Sequence
+
 from controlplane.http.pages.page import Context, Page
 from controlplane.http.pages.sorting import in_order
 from controlplane.http.pages.view import View
 from controlplane.http.reads.fleet import fleet
+from controlplane.http.reads.shapes.fleet import Attention
 from controlplane.http.state import State
 
 
@@ -13,9 +16,18 @@ async def context(state: State, view: View) -> Context:
     devices = (cell for pool in seen.pools for node in pool.nodes for cell in node.devices)
     return {
         "fleet": seen,
+        "groups": grouped(seen.attention),
         "rows": in_order(seen.models, view.get("sort")),
         "shown_models": {cell.model for cell in devices if cell.model},
     }
+
+
+def grouped(rows: Iterable[Attention]) -> Mapping[str, Sequence[Attention]]:
+    """Put together what is about one subject; the worst subject first, as the rows came."""
+    groups: dict[str, list[Attention]] = {}
+    for row in rows:
+        groups.setdefault(row.subject, []).append(row)
+    return groups
 
 
 PAGE = Page("/", "fleet", context)

@@ -8,8 +8,10 @@ from zoneinfo import ZoneInfo
 from babel.dates import format_date
 
 from controlplane.domain.quantities import MICROS_PER_UNIT, Instant
+from controlplane.domain.reasons import Evidence
 from controlplane.http.pages.language import LOCALES
-from controlplane.render.sentences import figure, quantity, seconds
+from controlplane.http.reads.figures import Figure
+from controlplane.render.sentences import figure, pair, quantity, seconds
 
 GAP = "\u00a0"
 DASH = "–"
@@ -88,6 +90,11 @@ def count(x: float | None) -> str:
 def amount(value: float | str | None, unit: str = "") -> str:
     """Give a value in its unit with two significant digits, for dense places."""
     return quantity(value, unit, 2)
+
+
+def both(shown: Figure) -> tuple[str, str]:
+    """Give a figure and its limit, in one unit and with digits that tell them apart."""
+    return pair(Evidence("", shown.value, shown.limit, shown.unit))
 
 
 PLAIN: dict[str, Callable[..., Any]] = {

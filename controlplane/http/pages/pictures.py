@@ -13,7 +13,7 @@ from controlplane.http.reads.shapes.fleet import DeviceCell
 from controlplane.http.reads.shapes.models import LaneCounts
 
 SPARK_WIDTH, SPARK_HEIGHT = 88, 26
-CELL_WIDTH = 22
+CELL_WIDTH = 20
 HEADROOM = 1.25  # the limit line stays inside the picture
 
 
@@ -181,6 +181,6 @@ def cell_places(devices: Sequence[DeviceCell]) -> tuple[int, ...]:
         if index:
             before = devices[index - 1]
             together = cell.replica is not None and cell.replica == before.replica
-            x += CELL_WIDTH + (1 if together else 5)
+            x += CELL_WIDTH + (1 if together else 4)
         places.append(x)
     return tuple(places)

@@ -74,6 +74,7 @@ def _environment(app: web.Application, language: str, key: web.AppKey[Environmen
         lane_parts=pictures.lane_parts,
         cell_places=pictures.cell_places,
         address_with=address_with,
+        both=as_read.both,
         **_words(Words(language)),
     )
     return environment

@@ -11,6 +11,7 @@ from controlplane.domain.reasons import Evidence, EvidenceValue
 
 THIN = "\u202f"
 GAP = "\u00a0"
+IN_SECONDS = 180.0  # longer spans are told in minutes
 _SHARE_UNITS = frozenset({"share", "ratio"})
 _SHARE_NAMES = frozenset({"memory", "offered_load", "utilisation", "covered"})
 _BARE = frozenset({"replicas"})
@@ -33,7 +34,11 @@ def seconds(value: float, digits: int = 3) -> str:
     size = abs(value)
     if not isfinite(value):
         return figure(value)
-    for limit, factor, unit in ((0.1, 1000.0, "ms"), (180.0, 1.0, "s"), (7200.0, 1 / 60, "min")):
+    for limit, factor, unit in (
+        (0.1, 1000.0, "ms"),
+        (IN_SECONDS, 1.0, "s"),
+        (7200.0, 1 / 60, "min"),
+    ):
         if 0 < size < limit or (size == 0 and unit == "s"):
             return f"{figure(value * factor, digits)}{GAP}{unit}"
     return f"{figure(value / 3600, digits)}{GAP}h"
@@ -52,7 +57,7 @@ def quantity(value: EvidenceValue, unit: str, digits: int = 3) -> str:
     written = figure(value, digits)
     if not unit or unit in _BARE or unit.startswith(_NOTES):
         return written
-    return f"{written}{'' if unit.startswith('/') else GAP}{unit}"
+    return f"{written}{'' if unit.startswith('/') else GAP}{unit.strip()}"
 
 
 def unit_of(evidence: Evidence) -> str:
@@ -65,12 +70,20 @@ def unit_of(evidence: Evidence) -> str:
 def pair(evidence: Evidence) -> tuple[str, str]:
     """Write value and limit, with as many digits as it takes to tell the two apart."""
     unit = unit_of(evidence)
+    if unit == "s" and _outgrows(evidence.value, evidence.limit):
+        unit = " s"  # 258 s of 20 s: one unit for both, the limit's
     written = ("", "")
     for digits in (2, 3, 4, 5, 6):
         written = (quantity(evidence.value, unit, digits), quantity(evidence.limit, unit, digits))
         if written[0] != written[1] or evidence.value == evidence.limit:
             break
     return written
+
+
+def _outgrows(value: EvidenceValue, limit: EvidenceValue) -> bool:
+    """Say whether a time span would be written in a larger unit than its limit."""
+    numbers = isinstance(value, int | float) and isinstance(limit, int | float)
+    return numbers and 0.1 <= float(limit or 0) < IN_SECONDS <= float(value or 0)
 
 
 def held_against_limit(evidence: Iterable[Evidence]) -> Evidence | None:

@@ -47,4 +47,5 @@ def whole(said: str, language: str = DEFAULT) -> str:
     """Make a sentence of a clause: its first letter large unless it begins a name."""
     first = said.partition(" ")[0]
     name = language != DEFAULT or not first.isalpha()  # chat-70b and 4 stay as they are written
-    return f"{said[:1] if name else said[:1].upper()}{said[1:]}{_FULL_STOP.get(language, '.')}"
+    stop = "" if said.endswith((".", "。", "…")) else _FULL_STOP.get(language, ".")
+    return f"{said[:1] if name else said[:1].upper()}{said[1:]}{stop}"
