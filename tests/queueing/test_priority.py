@@ -1,7 +1,10 @@
-from math import inf
+from math import exp, inf
 from statistics import fmean
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
 
 from controlplane.queueing import erlang, priority
 from controlplane.queueing.percentiles import quantile
@@ -54,16 +57,62 @@ def test_the_waits_are_those_of_a_simulation() -> None:
     simulated = waits_by_class(arrivals, lambda rng: rng.expovariate(8.0), 4, 150_000, seed=3)
     waits = priority.mean_waits(arrivals, SERVICE, 4)
 
-    assert [fmean(waited) for waited in simulated] == pytest.approx(waits, rel=0.08)
+    assert [fmean(waited) for waited in simulated] == pytest.approx(waits, rel=0.1)
 
 
-def test_the_p99_of_the_highest_class_is_that_of_a_simulation() -> None:
-    arrivals = [12.0, 16.0]
-    simulated = waits_by_class(arrivals, lambda rng: rng.expovariate(8.0), 4, 150_000, seed=4)
-    p99 = priority.first_class_wait_quantile(arrivals, SERVICE, 4, 0.99)
+@pytest.mark.parametrize(("slots", "arrivals"), [(4, [16.0, 4.0, 4.0]), (14, [40.0, 28.0, 20.0])])
+def test_the_p99s_are_those_of_a_simulation(slots: int, arrivals: list[float]) -> None:
+    simulated = waits_by_class(arrivals, lambda rng: rng.expovariate(8.0), slots, 150_000, seed=4)
+    found = [quantile(waited, 0.99) for waited in simulated]
+    high, medium, low = priority.wait_quantiles(arrivals, SERVICE, slots, 0.99)
 
-    assert quantile(simulated[0], 0.99) == pytest.approx(p99, rel=0.05)
+    assert found[0] == pytest.approx(high, rel=0.07)
+    assert found[1] == pytest.approx(medium, rel=0.12)
+    assert found[2] == pytest.approx(low, rel=0.15)
 
 
-def test_a_highest_class_beyond_the_slots_waits_for_ever() -> None:
-    assert priority.first_class_wait_quantile([40.0], SERVICE, 4, 0.99) == inf
+@given(
+    arrivals=st.lists(st.floats(0.1, 20), min_size=1, max_size=3),
+    slots=st.integers(1, 20),
+    share=st.floats(0.5, 0.9999),
+    scv=st.floats(0, 5),
+)
+def test_a_quantile_is_where_the_tail_has_fallen_to_the_rest(
+    arrivals: list[float], slots: int, share: float, scv: float
+) -> None:
+    waits = priority.wait_quantiles(arrivals, SERVICE, slots, share, scv)
+    finite = [wait if wait < inf else 0.0 for wait in waits]
+    tails = priority.waits_beyond(arrivals, SERVICE, slots, finite, scv)
+
+    for wait, tail in zip(waits, tails, strict=True):
+        if wait == inf:
+            assert tail == 1.0
+        elif wait == 0.0:
+            assert tail <= 1.0 - share + 1e-9
+        else:
+            assert tail == pytest.approx(1.0 - share, rel=1e-6)
+
+
+def test_the_highest_class_waits_as_if_it_were_alone_once_all_slots_are_busy() -> None:
+    """Exact: P(W > t) = C exp(-(k mu - lambda) t)."""
+    high, _ = priority.waits_beyond([12.0, 16.0], SERVICE, 4, [0.2, 1.0])
+
+    assert high == pytest.approx(erlang.erlang_c(4, 3.5) * exp(-(32.0 - 12.0) * 0.2))
+
+
+def test_the_tail_s_area_is_cobham_s_mean() -> None:
+    arrivals = [12.0, 8.0, 8.0]
+    means = priority.mean_waits(arrivals, SERVICE, 4)
+    for rank in range(3):
+
+        def tail(t: float, rank: int = rank) -> float:
+            return priority.waits_beyond(arrivals, SERVICE, 4, [t] * 3)[rank]
+
+        assert quad(tail, 0, 60, limit=400)[0] == pytest.approx(means[rank], rel=1e-4)
+
+
+def test_a_class_beyond_the_slots_waits_for_ever_and_idle_slots_for_nobody() -> None:
+    assert priority.wait_quantiles([40.0], SERVICE, 4, 0.99) == (inf,)
+    assert priority.waits_beyond([10.0, 30.0], SERVICE, 4, [0.5, 0.5])[1] == 1.0
+    assert priority.wait_quantiles([0.0, 0.0], SERVICE, 4, 0.99) == (0.0, 0.0)
+    assert priority.wait_quantiles([10.0], SERVICE, 4, 1.0) == (inf,)

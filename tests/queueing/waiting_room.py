@@ -1,8 +1,10 @@
 """The dumbest possible simulations, against which closed forms are held."""
 
 import heapq
+from bisect import bisect
 from collections import deque
 from collections.abc import Callable
+from itertools import accumulate
 from random import Random
 
 Draw = Callable[[Random], float]
@@ -29,16 +31,17 @@ def waits_by_class(
     queues: list[deque[float]] = [deque() for _ in arrivals]
     busy: list[float] = []
     waits: list[list[float]] = [[] for _ in arrivals]
+    bounds = list(accumulate(arrivals))
     now = 0.0
     for _ in range(n):
-        now += rng.expovariate(sum(arrivals))
+        now += rng.expovariate(bounds[-1])
         while busy and busy[0] <= now:
             ended = heapq.heappop(busy)
             rank = next((rank for rank, queue in enumerate(queues) if queue), None)
             if rank is not None:
                 waits[rank].append(ended - queues[rank].popleft())
                 heapq.heappush(busy, ended + service(rng))
-        rank = rng.choices(range(len(arrivals)), arrivals)[0]
+        rank = bisect(bounds, rng.random() * bounds[-1])
         if len(busy) < slots:
             waits[rank].append(0.0)
             heapq.heappush(busy, now + service(rng))
