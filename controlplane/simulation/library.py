@@ -34,11 +34,16 @@ class Loaded:
         }
 
 
+def shipped_scenarios() -> list[str]:
+    """Name the shipped scenarios, without reading them."""
+    return sorted(path.stem for path in SCENARIOS.glob("*.yaml"))
+
+
 def scenario_names() -> dict[str, str]:
     """Give the shipped scenarios, each with its one line."""
     return {
-        path.stem: read(path.read_text("utf-8"), path.name, Scenario).about
-        for path in sorted(SCENARIOS.glob("*.yaml"))
+        name: read((SCENARIOS / f"{name}.yaml").read_text("utf-8"), name, Scenario).about
+        for name in shipped_scenarios()
     }
 
 
@@ -62,8 +67,7 @@ def scenario_path(name_or_path: str) -> Path:
     own = Path(name_or_path)
     if own.is_file():
         return own
-    known = ", ".join(sorted(path.stem for path in SCENARIOS.glob("*.yaml")))
-    rule = f"must be a file, or one of {known}"
+    rule = f"must be a file, or one of {', '.join(shipped_scenarios())}"
     raise FaultsError([Fault("scenario", None, "", name_or_path, rule)])
 
 

@@ -1,7 +1,8 @@
 """Traffic of one model: its streams, each drawn by generators of its own, merged in time.
 
 Every stream's generators descend from the seed by the stream's name, so adding a stream or a model
-changes nothing about the others. Windows only decide how much is handed over at once.
+changes nothing about the others. How much is handed over at once decides nothing either: by default
+as much as the source that is drawn least far ahead allows, some thousand requests.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,6 @@ from controlplane.simulation.service_times import ServiceTime
 from controlplane.simulation.traces import RequestTrace
 from controlplane.simulation.traffic import Chunk
 
-WINDOW_S = 10.0
 Tokens = NDArray[np.int32]
 
 
@@ -59,7 +59,7 @@ class StreamTraffic:
         seed: int,
         *,
         until: float = float("inf"),
-        window_s: float = WINDOW_S,
+        window_s: float | None = None,
     ) -> None:
         """Traces are given by the name the streams use; they are read once, elsewhere."""
         self._model = model
@@ -72,16 +72,16 @@ class StreamTraffic:
     def chunks(self) -> Iterator[Chunk]:
         """Give the requests from the start; a second call gives the same ones again."""
         sources = [_Source(self._drawn(name)) for name in self._streams]
-        end = 0.0
         while True:
             first = min((source.first for source in sources), default=float("inf"))
             if first >= self._until:
                 return
-            # Whole windows without a request are skipped, not handed over empty.
-            end = max(end, first // self._window_s * self._window_s) + self._window_s
-            parts = [part for source in sources for part in source.take(min(end, self._until))]
-            if parts:
-                yield _merged(parts)
+            if self._window_s is None:
+                end = np.nextafter(min(source.last for source in sources), np.inf)
+            else:  # windows without a request are skipped
+                end = (first // self._window_s + 1) * self._window_s
+            end = min(max(float(end), float(np.nextafter(first, np.inf))), self._until)
+            yield _merged([part for source in sources for part in source.take(end)])
 
     def _drawn(self, name: str) -> Iterator[Chunk]:
         stream = self._streams[name]
@@ -167,6 +167,11 @@ class _Source:
     def first(self) -> float:
         """When the next request comes; infinite when none is left."""
         return float("inf") if self._held is None else float(self._held.at[0])
+
+    @property
+    def last(self) -> float:
+        """When the last request that is drawn already comes; infinite when none is left."""
+        return float("inf") if self._held is None else float(self._held.at[-1])
 
     def take(self, end: float) -> Iterator[Chunk]:
         """Hand out everything before `end`."""

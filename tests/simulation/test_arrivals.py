@@ -84,7 +84,7 @@ def test_mmpp_has_the_mean_rate_and_dispersion_of_its_closed_form() -> None:
     assert dispersion(at, 200_000, 200) == pytest.approx(idc, rel=0.15)
 
 
-def traffic(window_s: float, seed: int = 5) -> StreamTraffic:
+def traffic(window_s: float | None = None, seed: int = 5) -> StreamTraffic:
     streams = {
         "chat": Stream(
             priority=Priority.HIGH,
@@ -102,7 +102,7 @@ def traffic(window_s: float, seed: int = 5) -> StreamTraffic:
 
 @pytest.mark.parametrize("window_s", [0.5, 7.0, 60.0, 10_000.0])
 def test_the_size_of_a_chunk_changes_nothing_that_arrives(window_s: float) -> None:
-    whole = list(traffic(10.0).chunks())
+    whole = list(traffic().chunks())
     other = list(traffic(window_s).chunks())
 
     for field in ("at", "rank", "service_s"):
@@ -112,11 +112,11 @@ def test_the_size_of_a_chunk_changes_nothing_that_arrives(window_s: float) -> No
 
 
 def test_a_second_call_gives_the_same_requests_and_another_seed_gives_others() -> None:
-    one = traffic(10.0)
+    one = traffic()
     first, again = next(one.chunks()), next(one.chunks())
 
     np.testing.assert_array_equal(first.at, again.at)
-    assert len(first.at) != len(next(traffic(10.0, seed=6).chunks()).at)
+    assert len(first.at) != len(next(traffic(seed=6).chunks()).at)
 
 
 def test_a_new_stream_changes_nothing_about_the_others() -> None:

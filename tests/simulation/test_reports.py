@@ -130,7 +130,8 @@ def test_work_is_metered_by_class_and_5_s_step_and_requests_pass_unchanged() -> 
 
     assert sum(len(chunk.at) for chunk in passed) == 4
     # each on one slot from its arrival on: the one of 4.9 s is busy for 0.1 s, then for 1.9 s
-    np.testing.assert_allclose(metered.work, [[1.1, 1.9, 0], [0, 0, 0.5], [0, 3, 0]])
+    expected = np.array([[1.1, 1.9, 0], [0, 0, 0.5], [0, 3, 0]])
+    np.testing.assert_allclose(metered.work, expected)
 
 
 def test_metering_a_second_pass_counts_it_once() -> None:

@@ -9,6 +9,7 @@ from controlplane.domain.faults import FaultsError
 from controlplane.domain.priorities import Priority
 from controlplane.domain.quantities import ModelName
 from controlplane.simulation.library import SCENARIOS, load_scenario, scenario_names
+from controlplane.simulation.streams import StreamTraffic
 
 SHIPPED = {"seed-000", "seed-000-day", "azure-conv", "azure-code", "deepseek-day", "azure-mixed"}
 
@@ -56,14 +57,13 @@ def test_a_trace_scenario_replays_its_trace_whole(name: str, arrived: list[int])
 
 
 def test_the_day_has_the_burst_at_every_half_hour_past_the_hour() -> None:
-    traffic = next(iter(load_scenario("seed-000-day").traffic(seed=1).values()))
-    low = [at for chunk in traffic.chunks() for at in chunk.at[chunk.rank == 2].tolist()]
-    hours = {int(at // 3600) for at in low}
-    within = [at % 3600 for at in low]
+    streams = load_scenario("seed-000-day").scenario.models[ModelName("chat-70b")].streams
+    batch = StreamTraffic("chat-70b", {"batch": streams["batch"]}, {}, 1, until=86_400)
+    low = np.concatenate([chunk.at for chunk in batch.chunks()])
 
-    assert hours == set(range(24))
-    assert min(within) >= 1800
-    assert max(within) < 1920
+    assert np.unique(low // 3600).tolist() == list(range(24))
+    assert (low % 3600).min() >= 1800
+    assert (low % 3600).max() < 1920
 
 
 def changed(folder: Path, *pairs: tuple[str, str]) -> Path:
@@ -153,12 +153,7 @@ def test_a_trace_without_the_columns_its_law_needs_is_refused(tmp_path: Path) ->
     path = changed(
         tmp_path,
         ("{poisson: {rate: 200}}", "{trace: {file: load.csv}}"),
-        (
-            "service: &service {pareto: {shape: 2.2, mean_s: 0.125, clip_s: 15}}",
-            "service: &service {tokens: {}}",
-        ),
-        ("service: *service", "service: {fixed: {mean_s: 1}}"),
-        ("service: *service", "service: {fixed: {mean_s: 1}}"),
+        ("{pareto: {shape: 2.2, mean_s: 0.125, clip_s: 15}}", "{tokens: {}}"),
     )
 
     (line,) = refused(path)
