@@ -139,7 +139,7 @@ def _lines(told: Mapping[str, Any]) -> Iterator[str]:
 def _standing(model: Mapping[str, Any]) -> str:
     target, lanes = model["target"], model["lanes"]
     parts = ["no target yet" if target is None else f"target {target}"]
-    if model["advised"] is not None:
+    if model["advised"] not in {None, target}:
         parts.append(f"advised {model['advised']}")
     if lanes:
         parts += [f"{count} {lane}" for lane, count in lanes.items() if count]
