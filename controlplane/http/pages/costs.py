@@ -1,6 +1,6 @@
 """What was paid, by day and by whom, shown adding up to the bill."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import NamedTuple, cast, get_args
 from zoneinfo import ZoneInfo
@@ -12,7 +12,7 @@ from controlplane.http.pages.language import translations
 from controlplane.http.pages.page import Context, Page
 from controlplane.http.pages.pictures import stacked_bars
 from controlplane.http.pages.view import View
-from controlplane.http.reads.costs import NOBODY, By, CostQuery, costs
+from controlplane.http.reads.costs import NOBODY, By, CostQuery, costs, day_of
 from controlplane.http.reads.shapes.costs import CostLine
 from controlplane.http.state import State
 
@@ -50,7 +50,8 @@ async def context(state: State, view: View) -> Context:
         "lines": sorted(found.lines, key=lambda line: line.key == NOBODY),
         "kinds": used,
         "bars": stacked_bars(
-            [(day_label(line, view.language), _units(line)) for line in found.days], used
+            [(day_label(key, view.language), parts) for key, parts in every_day(span, found.days)],
+            used,
         ),
         "nobody": NOBODY,
         "reach": reach,
@@ -67,14 +68,20 @@ def covered(now: Instant, days: int) -> Span:
     return Span(now - now % DAY_S - (days - 1) * DAY_S, end)
 
 
-def day_label(line: CostLine, language: str) -> str:
+def every_day(span: Span, days: Iterable[CostLine]) -> Iterator[tuple[str, Mapping[str, float]]]:
+    """Give each day of the span its parts in whole units; a day without rows has none."""
+    billed = {line.key: line.by_kind for line in days}
+    at = span.start
+    while at < span.end:
+        parts = billed.get(key := day_of(at), {})
+        yield key, {kind: micros / MICROS_PER_UNIT for kind, micros in parts.items()}
+        at += DAY_S
+
+
+def day_label(key: str, language: str) -> str:
     """Give the day as it stands under its bar."""
-    at = datetime.fromisoformat(f"{line.key}T12:00:00+00:00").timestamp()
+    at = datetime.fromisoformat(f"{key}T12:00:00+00:00").timestamp()
     return day(at, UTC_ZONE, language)
-
-
-def _units(line: CostLine) -> Mapping[str, float]:
-    return {kind: micros / MICROS_PER_UNIT for kind, micros in line.by_kind.items()}
 
 
 def _ranges(language: str) -> tuple[tuple[str, str], ...]:

@@ -7,6 +7,7 @@ from controlplane.http.reads.decisions import decision_list
 from controlplane.http.state import State
 from controlplane.ports import DecisionQuery
 
+TARGETS = "scaling"  # the loop that moves targets; the others make them so
 SHOWN = 50
 HOUR_S = 3600.0
 COUNTED = 1000
@@ -17,14 +18,14 @@ async def context(state: State, view: View) -> Context:
     now = state.clock.now()
     listed = await decision_list(state, wanted(view))
     recent = await decision_list(
-        state, DecisionQuery(since=now - HOUR_S, moved_only=True, limit=COUNTED)
+        state, DecisionQuery(loop=TARGETS, since=now - HOUR_S, moved_only=True, limit=COUNTED)
     )
     return {
         "listed": listed,
         "moved_last_hour": len(recent.rows),
         "newest_move": recent.rows[0] if recent.rows else None,
         "subjects": sorted(state.in_force.catalogue.models),
-        "loops": ("scaling", "spare", "placement", "costs", "catalogue"),
+        "loops": (TARGETS, "spare", "placement", "catalogue"),
         "codes": sorted(ReasonCode),
         "filtered": any(view.get(name) for name in ("model", "loop", "code", "before", "q")),
     }
@@ -36,7 +37,7 @@ def wanted(view: View) -> DecisionQuery:
     code = view.get("code")
     return DecisionQuery(
         subject=view.get("model") or None,
-        loop=view.get("loop") or None,
+        loop=None if view.get("loop") == "all" else view.get("loop") or TARGETS,
         code=ReasonCode(code) if code in list(ReasonCode) else None,
         moved_only=view.get("moved") != "no",
         before_id=int(before) if before.isdecimal() and len(before) < 19 else None,

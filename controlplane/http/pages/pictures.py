@@ -96,6 +96,7 @@ class Bars(NamedTuple):
 
 
 BARS_WIDTH, BARS_HEIGHT, BARS_LEFT, BARS_FOOT, BARS_HEAD = 960, 230, 68, 24, 8
+LABEL_WIDTH = 52
 
 
 def stacked_bars(columns: Sequence[tuple[str, Mapping[str, float]]], kinds: Sequence[str]) -> Bars:
@@ -106,6 +107,7 @@ def stacked_bars(columns: Sequence[tuple[str, Mapping[str, float]]], kinds: Sequ
     scale = (room - BARS_HEAD) / top
     step = (BARS_WIDTH - BARS_LEFT) / max(len(columns), 1)
     width = min(step * 0.64, 56.0)
+    skip = ceil(LABEL_WIDTH / step)  # only so many labels as find room
     segments: list[Segment] = []
     labels: list[tuple[float, str]] = []
     for index, (label, parts) in enumerate(columns):
@@ -116,7 +118,8 @@ def stacked_bars(columns: Sequence[tuple[str, Mapping[str, float]]], kinds: Sequ
             if height > 0:
                 y -= height
                 segments.append(Segment(_r(x), _r(y), _r(width), _r(height), kind, label))
-        labels.append((_r(x + width / 2), label))
+        if index % skip == 0:
+            labels.append((_r(x + width / 2), label))
     ticks = tuple((_r(room - mark * scale), mark) for mark in marks)
     return Bars(tuple(segments), tuple(labels), ticks, BARS_WIDTH, BARS_HEIGHT)
 

@@ -107,7 +107,7 @@ class Words:
             "scaling": _("scaling"),
             "spare": _("spare"),
             "placement": _("placement"),
-            "costs": _("costs"),
+            "metering": _("metering"),
             "catalogue": _("catalogue"),
         }
         return said.get(name, name)
@@ -115,6 +115,8 @@ class Words:
     def change(self, line: DecisionLine) -> str:
         """Say what a decision did to the figure."""
         _ = self._one
+        if line.loop == "spare":
+            return _("%(a)s of %(b)s") % {"a": line.current, "b": line.target}
         if line.current == line.target:
             return _("held at %(n)s") % {"n": line.target}
         return f"{line.current} → {line.target}"

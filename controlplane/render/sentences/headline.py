@@ -52,6 +52,9 @@ PHRASES: Mapping[str, Phrases] = {
 
 EVENTS = frozenset(
     {
+        ReasonCode.REFILLED,
+        ReasonCode.SPARE_SURPLUS,
+        ReasonCode.LENT,
         ReasonCode.WARM_UP_STARTED,
         ReasonCode.BECAME_WARM,
         ReasonCode.PROMOTED,
@@ -120,12 +123,12 @@ def headline(
 
 
 def _frame(phrases: Phrases, said: Mapping[str, object], found: Account) -> str:
-    current, target = said["current"], said["target"]
+    current, target = int(str(said["current"])), int(str(said["target"]))
+    if found.cause.code in EVENTS:
+        return phrases.event
     if current == target:
-        if found.hold is not None:
-            return phrases.stays_though
-        return phrases.event if found.cause.code in EVENTS else phrases.stays
-    frame = phrases.rises if found.cause.after > found.cause.before else phrases.falls
+        return phrases.stays if found.hold is None else phrases.stays_though
+    frame = phrases.rises if target > current else phrases.falls
     rest = phrases.rest if found.hold is not None and found.cause.after != target else ""
     return frame.replace("{rest}", rest)
 

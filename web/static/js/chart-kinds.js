@@ -65,6 +65,7 @@ export const KINDS = {
     tick: (x) => `${Math.round(x * 100)} %`,
   },
   replicas: {
+    whole: true,
     lines: (series, words) => [
       ...LANES.toReversed().map((lane) => ({ label: words[lane], key: lane === "serving" ? "box full" : "box", stacked: true, stepped: true, width: 1, write: whole, stroke: () => faded(model(), lane === "serving" ? 1 : 0.6), fill: () => faded(model(), { serving: 0.85, warm: 0.4, loading: 0.14, draining: 0.06 }[lane]) })),
       { label: words.target, key: "dash", stepped: true, dash: [5, 3], width: 1.5, write: whole, stroke: () => colour("--ink") },

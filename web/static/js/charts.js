@@ -21,7 +21,7 @@ function axis(last) {
 }
 
 function scaleAxis(kind) {
-  return { values: (_u, ticks) => ticks.map((x) => (kind.tick ?? String)(x)), stroke: colour("--ink-3"), font: `11px ${getComputedStyle(document.body).fontFamily}`, size: Y_WIDTH, gap: 6, grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, space: 34 };
+  return { values: (_u, ticks) => ticks.map((x) => (kind.tick ?? String)(x)), stroke: colour("--ink-3"), font: `11px ${getComputedStyle(document.body).fontFamily}`, size: Y_WIDTH, gap: 6, incrs: kind.whole ? [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000] : undefined, grid: { stroke: colour("--line"), width: 1 }, ticks: { show: false }, space: 34 };
 }
 
 function rightAxis(right) {
