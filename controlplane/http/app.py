@@ -86,3 +86,4 @@ async def _secured(_request: web.Request, response: web.StreamResponse) -> None:
     for name, value in SECURITY_HEADERS.items():
         response.headers.setdefault(name, value)
     response.headers.setdefault("Cache-Control", "no-store")
+    response.headers["Server"] = "controlplane"  # and not which Python, which library

@@ -30,12 +30,13 @@ from controlplane.http.state import STATE, State
 from controlplane.ports import DecisionQuery
 
 HEARTBEAT_S = 5.0  # an event, so that the page itself can tell silence from calm
-SEND_WITHIN_S = 5.0  # who does not take an event within this time is dropped
 MOST_CLIENTS = 200
 MOST_EVENTS = 20
 DAY_S = 86_400.0
 
 BROADCAST = web.AppKey("broadcast", Broadcast)
+PATIENCE_S: web.AppKey[float] = web.AppKey("patience_s")
+"""Who does not take an event within this time is dropped; 5 s where nothing is said."""
 Read: TypeAlias = Callable[[State, Glance], Awaitable[object]]
 
 
@@ -107,7 +108,8 @@ async def _feed(call: Call) -> web.StreamResponse:
     clients = call.state.metrics.watching
     if call.state.shared.thing("clients", _Clients).count >= MOST_CLIENTS:
         raise ProblemError(503, f"The feed has {MOST_CLIENTS} clients and takes no more now")
-    stream = EventSourceResponse(ping_interval=HEARTBEAT_S, send_timeout=SEND_WITHIN_S)
+    patience_s = call.request.app.get(PATIENCE_S, 5.0)
+    stream = EventSourceResponse(ping_interval=HEARTBEAT_S, send_timeout=patience_s)
     await stream.prepare(call.request)
     broadcast.watch(things)
     with call.state.shared.thing("clients", _Clients), clients.track_inprogress():

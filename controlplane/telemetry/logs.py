@@ -14,6 +14,10 @@ from typing import Any, TextIO
 import structlog
 
 REDACTED = "[redacted]"
+TALKATIVE = (
+    "aiohttp.access",  # one line a request would drown everything; requests are counted instead
+    "alembic",  # names each of its plugins at every start
+)
 _SECRET_NAME = re.compile(
     r"secret|password|passwd|authorization|cookie|token$|api_?key", re.IGNORECASE
 )
@@ -78,8 +82,8 @@ def configure(
     root = logging.getLogger()
     root.handlers[:] = [out]
     root.setLevel(severity)
-    # One line a request would drown everything else; requests are counted as metrics instead.
-    logging.getLogger("aiohttp.access").setLevel(logging.WARNING)
+    for talkative in TALKATIVE:
+        logging.getLogger(talkative).setLevel(logging.WARNING)
 
 
 def _rendering(*, as_json: bool) -> tuple[structlog.types.Processor, ...]:

@@ -44,14 +44,14 @@ async def test_attention_covers_nodes_loops_catalogue_and_people(state: State) -
     state.in_force.faults, state.in_force.refused_at = ("fleet.yaml:3: x",), T0 - 9
     await state.overrides.put(Override(subject=FLEET, paused=True, by="ann", at=T0 - 99))
 
-    told = {(row.subject, str(row.code)): row.since for row in (await fleet(state)).attention}
+    told = {(row.subject, row.code): row.since for row in (await fleet(state)).attention}
 
-    assert told["a100-02", "NodeSilent"] == pytest.approx(T0, abs=1)
-    assert told[CHAT, "ReplicaFailed"] == T0 - 5
-    assert ("scaling", "LoopSilent") in told
-    assert ("spare", "CycleFailed") in told
-    assert told["catalogue", "CatalogueRefused"] == T0 - 9
-    assert told["*", "Paused"] == T0 - 99
+    assert told["a100-02", ReasonCode.NODE_SILENT] == pytest.approx(T0, abs=1)
+    assert told[CHAT, ReasonCode.REPLICA_FAILED] == T0 - 5
+    assert ("scaling", ReasonCode.LOOP_SILENT) in told
+    assert ("spare", ReasonCode.CYCLE_FAILED) in told
+    assert told["catalogue", ReasonCode.CATALOGUE_REFUSED] == T0 - 9
+    assert told["*", ReasonCode.PAUSED] == T0 - 99
 
 
 async def test_quiet_begins_when_the_last_trouble_ends(state: State) -> None:

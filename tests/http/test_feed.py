@@ -12,7 +12,7 @@ from pytest_aiohttp.plugin import AiohttpClient
 
 from controlplane.http.app import make_app
 from controlplane.http.broadcast import Broadcast, Watched
-from controlplane.http.feed import BROADCAST
+from controlplane.http.feed import BROADCAST, PATIENCE_S
 from controlplane.http.frame import FRAGMENTS, Fragment, Glance
 from controlplane.http.state import State
 from tests.http.conftest import Client, Opened
@@ -135,14 +135,14 @@ async def test_a_closed_page_is_no_longer_computed_for(client: Client) -> None:
 
 
 async def test_who_does_not_read_is_dropped_and_holds_up_nobody(
-    aiohttp_client: AiohttpClient, state: State, monkeypatch: pytest.MonkeyPatch
+    aiohttp_client: AiohttpClient, state: State
 ) -> None:
-    monkeypatch.setattr("controlplane.http.feed.SEND_WITHIN_S", 0.2)
-
     async def huge(state: State, glance: Glance) -> str:  # noqa: ARG001 - a Fragment
         return f"{asyncio.get_running_loop().time()}" + "x" * 16_000_000
 
-    client = await aiohttp_client(make_app(state, pages=lambda app: _add(app, {"huge": huge})))
+    app = make_app(state, pages=lambda app: _add(app, {"huge": huge}))
+    app[PATIENCE_S] = 0.2
+    client = await aiohttp_client(app)
     _, writer = await asyncio.open_connection(client.host, client.port)
     request = f"GET {FEED}?events=huge HTTP/1.1\r\nHost: localhost\r\n\r\n"
     writer.write(request.encode())

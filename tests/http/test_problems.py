@@ -186,3 +186,4 @@ async def test_every_answer_carries_the_security_headers(client: Client, address
     assert "default-src 'none'" in policy
     assert headers["X-Content-Type-Options"] == "nosniff"
     assert headers["Cache-Control"] == "no-store"
+    assert headers["Server"] == "controlplane"

@@ -2,10 +2,11 @@
 
 import csv
 from io import StringIO
+from typing import Any
 
 import pytest
 
-from controlplane.domain.ledger import LedgerRow, LineKind
+from controlplane.domain.ledger import LineKind
 from controlplane.domain.quantities import ModelName
 from controlplane.http.api.csv import as_csv, safe
 from controlplane.http.api.focus import COLUMNS, billing_period
@@ -103,10 +104,13 @@ def test_december_ends_in_january() -> None:
 
 
 async def test_lines_without_a_device_have_no_hours(client: Client, state: State) -> None:
-    crossing: LedgerRow = a_minute(T0 - 60, -1, LineKind.CROSS_ZONE, 7, model=ModelName("chat"))
+    everywhere: dict[str, Any] = dict.fromkeys(("node", "node_class", "zone"), "*")
+    crossing = a_minute(T0 - 60, -1, LineKind.CROSS_ZONE, 7, model=ModelName("chat"), **everywhere)
     await state.ledger.write([crossing])
 
     rows = read(await (await client.get("/api/v1/ledger/focus.csv", params=FROM)).text())
 
     line = next(row for row in rows if row["x_LineKind"] == "cross-zone")
     assert (line["ConsumedQuantity"], line["BilledCost"]) == ("", "0.000007")
+    assert (line["AvailabilityZone"], line["ResourceId"]) == ("", "")
+    assert line["ChargeDescription"] == "cross-zone for chat"

@@ -53,6 +53,7 @@ COLUMNS = (
     "x_CatalogueVersion",
 )
 UNIT = "GPU-Hours"
+EVERYWHERE = "*"
 
 
 def focus_cells(row: LedgerRow, state: State) -> Sequence[Cell]:
@@ -62,9 +63,9 @@ def focus_cells(row: LedgerRow, state: State) -> Sequence[Cell]:
     hours = _hours(row) if device_line else None
     price = _money(row.price_micros_per_hour) if device_line else None
     start, end = billing_period(row.start)
-    tags = {"team": row.team, "model": row.model, "node": row.node}
+    tags = {"team": row.team, "model": row.model, "node": _named(row.node)}
     cells: dict[str, Cell] = {
-        "AvailabilityZone": row.zone,
+        "AvailabilityZone": _named(row.zone),
         "BilledCost": cost,
         "BillingAccountId": state.cluster,
         "BillingAccountName": state.cluster,
@@ -88,14 +89,14 @@ def focus_cells(row: LedgerRow, state: State) -> Sequence[Cell]:
         "PricingUnit": UNIT if device_line else None,
         "ProviderName": state.cluster,
         "PublisherName": "controlplane",
-        "ResourceId": f"{row.node}/{row.device}" if device_line else row.node,
-        "ResourceType": row.node_class,
+        "ResourceId": f"{row.node}/{row.device}" if device_line else _named(row.node),
+        "ResourceType": _named(row.node_class),
         "ServiceCategory": "AI and Machine Learning",
         "ServiceName": "Model serving",
         "SubAccountId": row.team,
         "Tags": msgspec.json.encode({k: v for k, v in tags.items() if v}).decode(),
         "x_Model": row.model,
-        "x_NodeClass": row.node_class,
+        "x_NodeClass": _named(row.node_class),
         "x_LineKind": str(row.kind),
         "x_Reconstructed": "true" if row.reconstructed else "false",
         "x_CatalogueVersion": row.catalogue_version,
@@ -111,9 +112,15 @@ def billing_period(at: Instant) -> tuple[Instant, Instant]:
     return start.timestamp(), end.timestamp()
 
 
+def _named(name: str) -> str | None:
+    """Give a name; lines that belong to no one place carry "*" there, which names nothing."""
+    return None if name == EVERYWHERE else name
+
+
 def _description(row: LedgerRow) -> str:
+    where = f" on {row.node_class}" if row.node_class != EVERYWHERE else ""
     whose = f" for {row.model}" if row.model else ""
-    return f"{row.kind} on {row.node_class}{whose}"
+    return f"{row.kind}{where}{whose}"
 
 
 def _iso(at: Instant) -> str:
