@@ -5,14 +5,15 @@ as an error of the expert that gave it.
 """
 
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from controlplane.domain.forecasts import Forecast
 from controlplane.domain.quantities import Instant
+from controlplane.domain.reasons import Reason
 from controlplane.forecasting.experts import BASELINES, Expert, expected
 from controlplane.forecasting.minutes import KEPT_MINUTES, MINUTE_S, Minutes, filled
 from controlplane.forecasting.residuals import Residuals
-from controlplane.forecasting.trust import trusted
+from controlplane.forecasting.trust import judged, trusted
 
 BAND = (0.05, 0.95)
 
@@ -43,6 +44,11 @@ class Outlook:
         if ended:
             self._now = self._forecasts(at)
         return self._now
+
+    def reasons(self) -> Mapping[str, Reason]:
+        """Say of each expert why it may act, or why it abstains."""
+        history = len(self._series)
+        return {e.name: judged(e.name, self.errors, history) for e in self._experts}
 
     def _end_minute(self, came: float | None) -> None:
         """Score what was said about this minute, then ask everybody about the one ahead."""

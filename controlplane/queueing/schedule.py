@@ -16,7 +16,7 @@ from controlplane.queueing.fluid import Array
 
 _ROUNDING = 1e-6  # slot seconds
 _FINEST = 10  # units per step, at most
-_KEPT_WHOLE = 1000  # steps
+KEPT_WHOLE = 1000  # steps; a front is some 50 KB
 
 
 class FleetRange(msgspec.Struct, frozen=True, kw_only=True):
@@ -77,13 +77,13 @@ class Search:
             front = self._advance(front, step)
         return (front.base + _first_level(front.backlog)) * self._units.seconds
 
-    def replicas(self) -> tuple[float, list[int]]:
+    def replicas(self, kept_whole: int = KEPT_WHOLE) -> tuple[float, list[int]]:
         """Give the least cost, and a schedule of that cost.
 
-        On a long stretch only every so many fronts are kept, and the ones between made anew.
+        On more than `kept_whole` steps only some fronts are kept, and the ones between made anew.
         """
         steps = len(self._work)
-        stride = 1 if steps <= _KEPT_WHOLE else ceil(sqrt(steps))
+        stride = 1 if steps <= kept_whole else ceil(sqrt(steps))
         kept = [front := self._begin()]
         for step in range(steps):
             front = self._advance(front, step)

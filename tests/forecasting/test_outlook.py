@@ -7,6 +7,7 @@ from typing import Self
 import msgspec
 import pytest
 
+from controlplane.domain.reasons import ReasonCode
 from controlplane.forecasting.backtest import Trial, backtest
 from controlplane.forecasting.experts import BASELINES, LastValue
 from controlplane.forecasting.minutes import Minutes
@@ -117,7 +118,7 @@ def test_the_live_error_is_the_backtest_s() -> None:
 
 
 def test_an_expert_earns_trust_after_a_day_of_beating_the_plain_ones() -> None:
-    """ForecastTrusted: what may act has beaten last-value and seasonal-naive on this series."""
+    """What may act has beaten last-value and seasonal-naive on this very series."""
     outlook = Outlook((*BASELINES, Oracle()))
     watched(outlook, DAY - 1)
     early = outlook.see(START + DAY * 60 - 30, 10.0)[-1]
@@ -127,6 +128,12 @@ def test_an_expert_earns_trust_after_a_day_of_beating_the_plain_ones() -> None:
 
     assert (early.expert, early.trusted) == ("oracle", False)
     assert (late.expert, late.trusted) == ("oracle", True)
+    reasons = outlook.reasons()
+    assert reasons["oracle"].code is ReasonCode.FORECAST_TRUSTED
+    assert reasons["last-value"].code is ReasonCode.FORECAST_ABSTAINS
+    error = reasons["oracle"].evidence[0]
+    assert error.value == outlook.errors["oracle"].mean_abs
+    assert error.limit == outlook.errors["last-value"].mean_abs
 
 
 def errors_of(mean: float) -> Residuals:
@@ -137,7 +144,6 @@ def errors_of(mean: float) -> Residuals:
 
 
 def test_trust_is_lost_as_soon_as_a_plain_forecast_is_better() -> None:
-    """ForecastAbstains."""
     judges = {JUDGES[0]: errors_of(10.0), JUDGES[1]: errors_of(20.0)}
 
     assert trusted("ridge", {**judges, "ridge": errors_of(9.9)}, ENOUGH_HISTORY)

@@ -121,18 +121,14 @@ def test_classes_that_compete_cost_what_the_integer_programme_says(seed: int) ->
     assert bound.replica_s == pytest.approx(solved.cost_s)
 
 
-def test_a_long_schedule_is_found_again_from_the_fronts_that_were_kept(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_long_schedule_is_found_again_from_the_fronts_that_were_kept() -> None:
     rng = np.random.default_rng(3)
     work = rng.gamma(2.0, 15.0, (1, 150))
     fleet = FleetRange(min=1, max=9, start=1, slots=4, load_s=30.0)
     allowed = allowed_backlog(work, [10.0], 5.0)
     search = Search(fleet, work[0], allowed[0], np.ones(150))
-    whole = search.replicas()
-    monkeypatch.setattr("controlplane.queueing.schedule._KEPT_WHOLE", 10)
 
-    assert search.replicas() == whole
+    assert search.replicas(kept_whole=10) == search.replicas()
 
 
 def test_a_request_never_asks_for_more_than_one_slot() -> None:
