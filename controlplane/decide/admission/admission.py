@@ -292,5 +292,5 @@ class Admission(SlotCount, Generic[Request]):
         """Refuse: contended, with a guess when those before it are through, or no capacity."""
         if not self.slots and not self.lent:
             return NO_ENDPOINTS
-        ahead = sum(self._queues.queued[: rank + 1]) + 1
-        return contended(code, ahead * self._service_s / max(self.slots, 1))
+        ahead = self.waiting if rank == LOW else sum(self._queues.queued[: rank + 1])
+        return contended(code, (ahead + 1) * self._service_s / max(self.slots, 1))

@@ -9,6 +9,7 @@ from controlplane.decide.admission.capacity import LENT, SERVING, Pool
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import ReasonCode
 
+OK = 200
 Request = TypeVar("Request")
 
 
@@ -16,7 +17,7 @@ class Verdict(msgspec.Struct, frozen=True):
     """An answer that needs no waiting: go on to an engine, or go away and why."""
 
     code: ReasonCode
-    status: int = 200  # the HTTP status of a refusal
+    status: int = OK  # the HTTP status of a refusal
     retry_after_s: int | None = None
     pool: Pool = SERVING
 

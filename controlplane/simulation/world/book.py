@@ -5,7 +5,7 @@ loop: whatever is not set `apart` was plain, so arrays give its figures. The res
 it starts. Nothing is kept per request beyond the last pages, so a day costs no more than an hour.
 """
 
-from collections import deque
+from collections import Counter, deque
 from math import inf
 from typing import TypeAlias
 
@@ -14,15 +14,12 @@ from numpy.typing import NDArray
 
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import ReasonCode
-from controlplane.simulation.world.source import Page
+from controlplane.simulation.world.source import RANKS, N, Page
 from controlplane.simulation.world.tally import ClassTally
 
-N = len(PRIORITIES)
-RANKS = range(N)
-
-
-# A request that was not plain, for it waited or its engine was slow: rank, arrived, started, end.
-Start: TypeAlias = tuple[int, float, float, float]
+# A request that was not plain, for it waited or its engine was slow: arrived, started, end.
+Start: TypeAlias = tuple[float, float, float]
+Rows: TypeAlias = NDArray[np.float64]  # three rows: arrived, started, end
 
 
 class Book:
@@ -37,26 +34,29 @@ class Book:
         self.started = 0
         self.turned_away = [0 for _ in PRIORITIES]  # for want of capacity
         self.first_breach = inf
-        self.apart: list[int] = []  # numbers of requests that were not plain; cleared by `count`
-        self.starts: list[Start] = []  # cleared by `count`
-        self.recent_starts: deque[NDArray[np.float64]] = deque()
+        self.apart: list[int] = []  # of the newest page: not plain; cleared by `count`
+        self.starts: tuple[list[Start], ...] = tuple([] for _ in PRIORITIES)  # … likewise
+        self.recent_starts: tuple[deque[Rows], ...] = tuple(deque() for _ in PRIORITIES)
         self.pages: deque[Page] = deque()
         self._counted = 0  # up to this index of the newest page the counters are right
         self._reduced = 0  # … and the waits and latencies
-        self._unreduced: list[NDArray[np.float64]] = []
+        self._refusals: tuple[list[ReasonCode], ...] = tuple([] for _ in PRIORITIES)
+        self._unreduced: tuple[list[Rows], ...] = tuple([] for _ in PRIORITIES)
 
     def open(self, page: Page) -> None:
         """Go on to the next page; the one before is fully counted."""
         self.pages.append(page)
         self._counted = self._reduced = 0
 
-    def refuse(self, rank: int, code: ReasonCode, at: float, *, want: bool = True) -> None:
-        """Note a request that was sent away, for want of capacity or for what it is."""
-        rejected = self.by_rank[rank].rejected
-        rejected[code] = rejected.get(code, 0) + 1
-        if want:
-            self.turned_away[rank] += 1
-            self.first_breach = min(self.first_breach, at)
+    def turn_away(self, rank: int, code: ReasonCode, at: float) -> None:
+        """Note a request that was sent away for want of capacity."""
+        self.turned_away[rank] += 1
+        self._refusals[rank].append(code)
+        self.first_breach = min(self.first_breach, at)
+
+    def refuse(self, rank: int, code: ReasonCode) -> None:
+        """Note a request that was sent away for what it is."""
+        self._refusals[rank].append(code)
 
     def waits_since(self, arrived: float, rank: int, now: float) -> None:
         """Look at a request that still waits: it may have broken its limit already."""
@@ -64,33 +64,34 @@ class Book:
         if broken <= now:
             self.first_breach = min(self.first_breach, broken)
 
-    def mark(self) -> None:
-        """Mark on the pages which requests were not plain."""
-        if not self.apart:
-            return
-        numbers = np.array(self.apart)
-        self.apart.clear()
-        for page in self.pages:
-            here = numbers - page.base
-            page.apart[here[(here >= 0) & (here < len(page.at))]] = True
-
     def count(self, until: int) -> None:
         """Bring the counters up to this index of the newest page. Done at every look: cheap."""
-        self.mark()
+        apart = self._mark()
         if until > self._counted:
-            stretch = slice(self._counted, until)
+            page, stretch = self.pages[-1], slice(self._counted, until)
+            here = apart[apart >= self._counted]
             self._counted = until
-            page = self.pages[-1]
             for rank, arrived in enumerate(np.bincount(page.rank[stretch], minlength=N).tolist()):
                 self.by_rank[rank].arrived += arrived
-            plain = ~page.apart[stretch]
-            self._add_work(int(plain.sum()), float(page.service_s[stretch] @ plain))
-        if self.starts:
-            rows = np.array(self.starts)
-            self.starts.clear()
-            self.recent_starts.append(rows)
-            self._unreduced.append(rows)
-            self._add_work(len(rows), float((rows[:, 3] - rows[:, 2]).sum()))
+            seconds, not_plain = page.service_s[stretch], page.service_s[here]
+            self._add_work(len(seconds) - len(here), float(seconds.sum() - not_plain.sum()))
+        for rank, starts in enumerate(self.starts):
+            if starts:
+                rows = np.array(starts).T.copy()
+                starts.clear()
+                self.recent_starts[rank].append(rows)
+                self._unreduced[rank].append(rows)
+                self._add_work(rows.shape[1], float(rows[2].sum() - rows[1].sum()))
+
+    def _mark(self) -> NDArray[np.intp]:
+        """Mark on its page which requests were not plain; give their indices there.
+
+        They are all of the newest page, for every page is counted before the next is opened.
+        """
+        indices = np.array(self.apart, dtype=np.intp)
+        self.apart.clear()
+        self.pages[-1].apart[indices] = True
+        return indices
 
     def _add_work(self, started: int, seconds: float) -> None:
         self.started += started
@@ -113,54 +114,60 @@ class Book:
                 tally.in_time += len(own)
                 tally.wait.add_zeros(len(own))
                 tally.latency.add(own)
-        if self._unreduced:
-            self._reduce_rows(np.concatenate(self._unreduced))
-            self._unreduced.clear()
-
-    def _reduce_rows(self, rows: NDArray[np.float64], sign: int = 1) -> None:
         for rank in RANKS:
-            _, arrived, started, end = rows[rows[:, 0] == rank].T
-            wait = started - arrived
-            in_time = wait <= self.wait_limits[rank]
-            tally = self.by_rank[rank]
-            tally.served += sign * len(wait)
-            tally.in_time += sign * int(in_time.sum())
-            tally.wait.add(wait, sign)
-            tally.latency.add(end - arrived, sign)
-            if not in_time.all():
-                broken = float(arrived[~in_time].min()) + self.wait_limits[rank]
-                self.first_breach = min(self.first_breach, broken)
+            self._reduce_refusals(rank)
+            if self._unreduced[rank]:
+                self._reduce_rows(rank, np.concatenate(self._unreduced[rank], axis=1))
+                self._unreduced[rank].clear()
 
-    def cut_off(self, cut: list[Start], now: float, until: int) -> None:
+    def _reduce_refusals(self, rank: int) -> None:
+        rejected = self.by_rank[rank].rejected
+        for code, refused in Counter(self._refusals[rank]).items():
+            rejected[code] = rejected.get(code, 0) + refused
+        self._refusals[rank].clear()
+
+    def _reduce_rows(self, rank: int, rows: Rows, sign: int = 1) -> None:
+        arrived, started, end = rows
+        wait = started - arrived
+        in_time = wait <= self.wait_limits[rank]
+        tally = self.by_rank[rank]
+        tally.served += sign * len(wait)
+        tally.in_time += sign * int(in_time.sum())
+        tally.wait.add(wait, sign)
+        tally.latency.add(end - arrived, sign)
+        if not in_time.all():
+            broken = float(arrived[~in_time].min()) + self.wait_limits[rank]
+            self.first_breach = min(self.first_breach, broken)
+
+    def cut_off(self, cut: list[tuple[int, Start]], now: float, until: int) -> None:
         """Take back requests that had a slot when their engine ended: they failed."""
         if not cut:
             return
         self.reduce(until)
-        rows = np.array(cut)
-        self._reduce_rows(rows, sign=-1)
-        self.busy_s -= float((rows[:, 3] - now).sum())
-        for rank, arrived, _, end in cut:
+        for rank, start in cut:
+            self._reduce_rows(rank, np.array([start]).T, sign=-1)
             self.by_rank[rank].failed += 1
-            self._forget(arrived, end)
+            self.busy_s -= start[2] - now
+            self._forget(rank, start)
 
-    def _forget(self, arrived: float, end: float) -> None:
+    def _forget(self, rank: int, start: Start) -> None:
         """Keep a cut-off request out of the latencies seen."""
+        arrived, _, end = start
         for page in self.pages:
             first = int(np.searchsorted(page.at, arrived))
             last = int(np.searchsorted(page.at, arrived, side="right"))
-            same = page.end[first:last] == end
+            same = (page.end[first:last] == end) & ~page.apart[first:last]
             if same.any():
                 page.apart[first + int(np.argmax(same))] = True
                 return
-        for rows in self.recent_starts:
-            same = (rows[:, 1] == arrived) & (rows[:, 3] == end)
-            rows[same, 3] = inf
+        for rows in self.recent_starts[rank]:
+            rows[2, (rows[0] == arrived) & (rows[2] == end)] = -inf
 
     def forget_before(self, moment: float) -> None:
         """Drop pages and starts of which nothing ended after that moment."""
         pages = self.pages
         while len(pages) > 1 and pages[0].last_end < moment:
             pages.popleft()
-        starts = self.recent_starts
-        while starts and float(starts[0][:, 3].max()) < moment:
-            starts.popleft()
+        for starts in self.recent_starts:
+            while starts and float(starts[0][2].max()) < moment:
+                starts.popleft()

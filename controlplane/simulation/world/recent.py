@@ -9,9 +9,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from controlplane.simulation.world.book import RANKS, Book, N
+from controlplane.simulation.world.book import Book
+from controlplane.simulation.world.source import N
 
 WINDOW_S = 15.0
+_NO_STARTS = np.zeros((3, 0))
 
 
 def p99(values: NDArray[np.float64], zeros: int = 0) -> float | None:
@@ -30,20 +32,17 @@ def percentiles(
 ) -> tuple[Sequence[float | None], Sequence[float | None]]:
     """Give the P99 of waits and of latencies by rank; `until` is the newest page's next index."""
     since = now - WINDOW_S
-    late = np.concatenate(book.recent_starts) if book.recent_starts else np.zeros((0, 4))
-    started = late[late[:, 2] > since]
-    ended = late[(late[:, 3] > since) & (late[:, 3] <= now)]
-    at_once = np.zeros(N, dtype=np.int64)
-    ranks, latencies = [ended[:, 0]], [ended[:, 3] - ended[:, 1]]
-    for page in book.pages:
-        last = until if page is book.pages[-1] else len(page.at)
-        at_once += np.bincount(page.at_once(since, last), minlength=N)
-        plain = page.ended(since, now)
-        ranks.append(page.rank[plain].astype(np.float64))
-        latencies.append(page.service_s[plain])
-    rank, latency = np.concatenate(ranks), np.concatenate(latencies)
-    waits = started[:, 2] - started[:, 1]
-    return (
-        [p99(waits[started[:, 0] == r], int(at_once[r])) for r in RANKS],
-        [p99(latency[rank == r]) for r in RANKS],
-    )
+    pages = book.pages
+    plain = sum(page.at_once(since, until if page is pages[-1] else len(page.at)) for page in pages)
+    counts = np.zeros(N, dtype=np.intp) + plain
+    waits: list[float | None] = []
+    latencies: list[float | None] = []
+    for rank, recent in enumerate(book.recent_starts):
+        rows = np.concatenate(recent, axis=1) if recent else _NO_STARTS
+        arrived, started, end = rows
+        fresh = started > since
+        waits.append(p99(started[fresh] - arrived[fresh], int(counts[rank])))
+        ended = (end > since) & (end <= now)
+        parts = [page.latencies(rank, since, now) for page in pages]
+        latencies.append(p99(np.concatenate((end[ended] - arrived[ended], *parts))))
+    return waits, latencies

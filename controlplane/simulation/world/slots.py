@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from heapq import heapify
 from math import inf
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from controlplane.decide.admission.admission import Admission
 from controlplane.decide.admission.capacity import Pool
@@ -28,7 +28,7 @@ PART = -1.0  # "arrived" of the further slots of a request that holds several
 class Slots:
     """The slots of one model's engines."""
 
-    def __init__(self, admission: Admission[int]) -> None:
+    def __init__(self, admission: Admission[Any]) -> None:
         """Start with none."""
         self._admission = admission
         self.running: list[Run] = [END_OF_TIME]  # a heap
@@ -60,7 +60,7 @@ class Slots:
 
     def place(
         self, now: float, engine: Engine, *, serving: bool = False, lent: int = 0
-    ) -> Sequence[Ticket[int]]:
+    ) -> Sequence[Ticket[Any]]:
         """Put an engine into service, lend part of it, or (neither) take it out; it keeps running.
 
         Gives the tickets that got a slot by it.
@@ -96,6 +96,16 @@ class Slots:
         for slot in engine.slots:
             self.homes[slot], self.engine_of[slot] = self.homes[TIMER], None
         self._vacant += engine.slots
+
+    def paced(self, slot: int, service_s: float) -> float:
+        """Give the time a request takes on this slot, which may be of a slower engine."""
+        engine = self.odd.get(slot)
+        if engine is None:
+            return service_s
+        service_s = engine.seconds(service_s)
+        if engine.plain:
+            self.note_pace(engine)
+        return service_s
 
     def busy(self, engine: Engine) -> dict[int, int]:
         """Give the ranks of the requests an engine is at, by slot."""
@@ -145,7 +155,7 @@ class Slots:
             else:
                 self.odd.pop(slot, None)
 
-    def _recount(self, now: float) -> Sequence[Ticket[int]]:
+    def _recount(self, now: float) -> Sequence[Ticket[Any]]:
         slots = sum(len(engine.slots) for engine in self._serving.values())
         return self._admission.capacity(
             now, ready=len(self._serving), slots=slots, lent=sum(self._lending.values())

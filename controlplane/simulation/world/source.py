@@ -11,10 +11,13 @@ from math import inf
 import numpy as np
 from numpy.typing import NDArray
 
+from controlplane.domain.priorities import PRIORITIES
 from controlplane.simulation.traffic import Chunk, Traffic
 
 PAGE = 32768  # requests at most; bounds memory, changes no result
 JOINED = 8192  # requests at least, unless the traffic is over
+N = len(PRIORITIES)
+RANKS = range(N)
 
 
 class Page:
@@ -22,10 +25,8 @@ class Page:
 
     __slots__ = (
         "_by_end",
-        "_ends",
         "apart",
         "at",
-        "base",
         "end",
         "output",
         "prompt",
@@ -33,9 +34,8 @@ class Page:
         "service_s",
     )
 
-    def __init__(self, base: int, chunk: Chunk) -> None:
-        """Number the requests from `base` on."""
-        self.base = base
+    def __init__(self, chunk: Chunk) -> None:
+        """Take a stretch of traffic."""
         self.at = chunk.at
         self.rank = chunk.rank
         self.service_s = chunk.service_s
@@ -43,24 +43,30 @@ class Page:
         self.output = chunk.output_tokens
         self.end: NDArray[np.float64] = chunk.at + chunk.service_s
         self.apart: NDArray[np.bool_] = np.zeros(len(chunk.at), dtype=np.bool_)
-        self._by_end: NDArray[np.intp] = np.argsort(self.end)
-        self._ends = self.end[self._by_end]
+        # By class and end, so that what ended lately is one slice.
+        self._by_end: list[tuple[NDArray[np.intp], NDArray[np.float64]]] = []
+        for rank in RANKS:
+            own = np.flatnonzero(chunk.rank == rank)
+            own = own[np.argsort(self.end[own])]
+            self._by_end.append((own, self.end[own]))
 
     @property
     def last_end(self) -> float:
         """When the last of its plain requests ends."""
-        return float(self._ends[-1]) if len(self._ends) else -inf
+        return max((float(ends[-1]) for _, ends in self._by_end if len(ends)), default=-inf)
 
-    def ended(self, since: float, now: float) -> NDArray[np.intp]:
-        """Give the plain requests that ended after `since`, up to `now`."""
-        first, last = np.searchsorted(self._ends, (since, now), side="right")
-        ended = self._by_end[first:last]
-        return ended[~self.apart[ended]]
+    def latencies(self, rank: int, since: float, now: float) -> NDArray[np.float64]:
+        """Give the latencies of a class's plain requests that ended after `since`, up to `now`."""
+        indices, ends = self._by_end[rank]
+        first, last = np.searchsorted(ends, (since, now), side="right")
+        ended = indices[first:last]
+        return self.service_s[ended[~self.apart[ended]]]
 
-    def at_once(self, since: float, until: int) -> NDArray[np.int8]:
-        """Give the ranks of the plain requests that came after `since`, before index `until`."""
+    def at_once(self, since: float, until: int) -> NDArray[np.intp]:
+        """Count by rank the plain requests that came after `since`, before index `until`."""
         first = int(np.searchsorted(self.at, since, side="right"))
-        return self.rank[first:until][~self.apart[first:until]]
+        plain = self.rank[first:until][~self.apart[first:until]]
+        return np.bincount(plain, minlength=N)
 
 
 class Source:
@@ -71,7 +77,7 @@ class Source:
     def __init__(self, traffic: Traffic | None) -> None:
         """Open the traffic; None brings no requests."""
         self._chunks = _pages(traffic) if traffic is not None else iter(())
-        self.page = Page(0, _NOTHING)
+        self.page = Page(_NOTHING)
         self.index = 0  # of the next request, within the page
         self.at: list[float] = []
         self.rank: list[int] = []
@@ -85,7 +91,7 @@ class Source:
         chunk = next(self._chunks, None)
         if chunk is None:
             return False
-        self.page = page = Page(self.page.base + len(self.page.at), chunk)
+        self.page = page = Page(chunk)
         self.index = 0
         self.at = page.at.tolist()
         self.rank = page.rank.tolist()

@@ -7,11 +7,12 @@ what is out of the ordinary leaves it. Its time is seconds since the world's sta
 from collections.abc import Sequence
 from heapq import heappop, heappush
 from math import inf
-from typing import NamedTuple
+from operator import length_hint
+from typing import NamedTuple, TypeAlias
 
 from controlplane.decide.admission.admission import Admission
 from controlplane.decide.admission.capacity import LENT
-from controlplane.decide.admission.verdicts import ADMITTED, Ticket, Verdict
+from controlplane.decide.admission.verdicts import ADMITTED, OK, Ticket, Verdict
 from controlplane.domain.policies import AdmissionPolicy
 from controlplane.simulation.traffic import Traffic
 from controlplane.simulation.world.book import Book
@@ -20,13 +21,18 @@ from controlplane.simulation.world.slots import PART, TIMER, Slots
 from controlplane.simulation.world.source import Source
 
 
-class Ask(NamedTuple):
-    """What a request that is not plain asks of an engine."""
+class Prompted(NamedTuple):
+    """A request where prompts matter."""
 
     service_s: float
-    weight: int = 1
-    prompt: int = 0
-    tokens: int = 0
+    weight: int
+    prompt: int
+    tokens: int
+
+
+# What admission holds for us: elsewhere the seconds a request needs are all there is to it.
+Handle: TypeAlias = float | Prompted
+Answer: TypeAlias = Verdict | Ticket[Handle]
 
 
 class Station:
@@ -36,7 +42,7 @@ class Station:
         self, policy: AdmissionPolicy, wait_limits: tuple[float, ...], traffic: Traffic | None
     ) -> None:
         """Open with no slots."""
-        self.admission: Admission[int] = Admission(policy)  # a request is its number
+        self.admission: Admission[Handle] = Admission(policy)
         self.slots = Slots(self.admission)
         self.book = Book(wait_limits)
         self.source = Source(traffic)
@@ -46,10 +52,8 @@ class Station:
         self.kv_room = inf  # tokens one engine can hold
         self.tokens_on: dict[int, int] = {}  # by slot, of the request that started there last
         self.died: list[Engine] = []  # killed by a request since the world last looked
-        self._asks: dict[int, Ask] = {}  # of those who wait
         self._timer = inf  # when the queue must be looked at, at the latest
-        self._careful = False  # prompts matter, so `_offered` is the request just offered
-        self._offered = Ask(0.0)
+        self._offered: Handle = 0.0  # where prompts matter: the request just offered
 
     def run(self, to: float, halt_from: float = inf) -> float:
         """Let everything happen up to `to`; stop at the first turn-away from `halt_from` on."""
@@ -99,7 +103,7 @@ class Station:
     def cut(self, engine: Engine) -> None:
         """End all that runs on an engine that is out of service: it failed."""
         runs = self.slots.cut(engine)
-        cut = [(rank, since, start, end) for end, _, rank, since, start in runs if since != PART]
+        cut = [(rank, (since, start, end)) for end, _, rank, since, start in runs if since != PART]
         self.book.cut_off(cut, self.now, self.source.index)
 
     def look_for_breach(self, now: float) -> None:
@@ -114,17 +118,13 @@ class Station:
         source, first = self.source, self.source.index
         running, free, homes = self.slots.running, self.slots.free, self.slots.homes
         take, put, release = free.popleft, free.append, self.admission.release
-        self._careful = careful = self._prompts_matter()
-        offer = self._offer_weighed if careful else self.admission.offer
+        careful = self._prompts_matter()
+        offer = self._offer_prompted if careful else self.admission.offer
         # Where any engine is odd no verdict is this one, and every request goes the long way.
         at_once = None if careful or self.slots.odd else ADMITTED
-        base = source.page.base
-        for number, at, rank, service_s in zip(
-            range(base + first, base + stop),
-            source.at[first:stop],
-            source.rank[first:stop],
-            source.service_s[first:stop],
-            strict=True,
+        arrivals = iter(source.at[first:stop])  # it knows how many are left: no need to count
+        for at, rank, service_s in zip(
+            arrivals, source.rank[first:stop], source.service_s[first:stop], strict=True
         ):
             while running[0][0] <= at:
                 end, slot, done, _, _ = heappop(running)
@@ -135,11 +135,13 @@ class Station:
                         self._start(started, end)
                 else:
                     self._end_aside(end, slot, done)
-            verdict = offer(at, number, rank)
+            verdict = offer(at, service_s, rank)
             if verdict is at_once:
                 heappush(running, (at + service_s, take(), rank, at, at))
-            elif self._settle(verdict, number, at, rank, service_s) >= halt_from:
-                source.index, self.now = number - base + 1, at
+                continue
+            source.index = stop - length_hint(arrivals)
+            if self._settle(verdict, at, rank, service_s) >= halt_from:
+                self.now = at
                 return True
         source.index = max(first, stop)
         return False
@@ -164,63 +166,65 @@ class Station:
             self.kv_room < inf or self.admission.limits.reads_prompts
         )
 
-    def _offer_weighed(self, at: float, number: int, rank: int) -> Verdict | Ticket[int]:
+    def _offer_prompted(self, at: float, service_s: Handle, rank: int) -> Answer:
+        """Offer the next request with its prompt."""
         source = self.source
-        index = number - source.page.base
         prompts, tokens = source.prompts or (), source.tokens or ()
-        prompt, total = prompts[index], tokens[index]
+        prompt, total = prompts[source.index], tokens[source.index]
         weight = self.admission.limits.weigh(total, 0)
-        self._offered = Ask(source.service_s[index], weight, prompt, total)
-        return self.admission.offer(at, number, rank, weight, 0, prompt)
+        self._offered = Prompted(_seconds(service_s), weight, prompt, total)
+        return self.admission.offer(at, self._offered, rank, weight, 0, prompt)
 
     # ------------------------------------------------------------------ out of the ordinary
-    def _settle(
-        self, verdict: Verdict | Ticket[int], number: int, at: float, rank: int, service_s: float
-    ) -> float:
+    def _settle(self, verdict: Answer, at: float, rank: int, service_s: float) -> float:
         """Carry out a verdict that is not plain; give the time if it is worth stopping at."""
-        self.book.apart.append(number)
+        source, book = self.source, self.book
+        book.apart.append(source.index - 1)
         if isinstance(verdict, Ticket):
-            self._asks[number] = self._offered if self._careful else Ask(service_s)
             if at + self.admission.patience < self._timer:
                 self._arm(at + self.admission.patience)
-            return inf if self.died else -inf
-        if verdict.retry_after_s is not None:
-            self.book.refuse(rank, verdict.code, at)
+        elif verdict.retry_after_s is not None:
+            book.turn_away(rank, verdict.code, at)
             self.refused_at = min(self.refused_at, at)
             return at
-        if verdict.admitted:
-            ask = self._offered if self._careful else Ask(service_s)
-            self._begin(ask, rank, at, at, lent=verdict.pool is LENT)
-            return inf if self.died else -inf
-        self.book.refuse(rank, verdict.code, at, want=False)
+        elif verdict.status == OK:
+            lent = verdict.pool is LENT
+            handle = self._offered if self._prompts_matter() else service_s
+            self._begin(handle, rank, at, at, lent=lent)
+        else:
+            book.refuse(rank, verdict.code)
         return inf if self.died else -inf
 
-    def _start(self, tickets: Sequence[Ticket[int]], now: float) -> None:
+    def _start(self, tickets: Sequence[Ticket[Handle]], now: float) -> None:
         """Let those who waited begin."""
         for ticket in tickets:
-            ask = self._asks.pop(ticket.request)
-            self._begin(ask, ticket.rank, ticket.arrived, now, lent=ticket.pool is LENT)
+            self._begin(ticket.request, ticket.rank, ticket.arrived, now, lent=ticket.pool is LENT)
 
-    def _begin(self, ask: Ask, rank: int, arrived: float, now: float, *, lent: bool) -> None:
+    def _begin(self, handle: Handle, rank: int, arrived: float, now: float, *, lent: bool) -> None:
         slots = self.slots
-        pool = slots.lent if lent else slots.free
-        slot = pool.popleft()
-        end = now + ask.service_s
-        engine = slots.odd.get(slot) if slots.odd else None
-        if engine is not None:
-            end = now + engine.seconds(ask.service_s)
-            if engine.plain:
-                slots.note_pace(engine)
+        slot = (slots.lent if lent else slots.free).popleft()
+        service_s = handle if type(handle) is float else _seconds(handle)
+        if slots.odd:
+            service_s = slots.paced(slot, service_s)
+        end = now + service_s
         heappush(slots.running, (end, slot, rank, arrived, now))
-        self.book.starts.append((rank, arrived, now, end))
-        if ask.weight > 1:
-            for _ in range(ask.weight - 1):
-                heappush(slots.running, (end, pool.popleft(), rank, PART, now))
-            self.book.busy_s += (ask.weight - 1) * (end - now)
-        if ask.tokens:
-            self.tokens_on[slot] = ask.tokens
-            if ask.prompt > self.kv_room:
-                self._crash(slot, now)
+        self.book.starts[rank].append((arrived, now, end))
+        if isinstance(handle, Prompted):
+            self._begin_prompted(handle, slot, (end, rank, now), lent=lent)
+
+    def _begin_prompted(
+        self, request: Prompted, slot: int, run: tuple[float, int, float], *, lent: bool
+    ) -> None:
+        """Take the further slots of a request that weighs more; see whether the engine bears it."""
+        slots = self.slots
+        end, rank, now = run
+        for _ in range(request.weight - 1):
+            further = (slots.lent if lent else slots.free).popleft()
+            heappush(slots.running, (end, further, rank, PART, now))
+            self.book.busy_s += end - now
+        self.tokens_on[slot] = request.tokens
+        if request.prompt > self.kv_room:
+            self._crash(slot, now)
 
     def _crash(self, slot: int, now: float) -> None:
         """A prompt over the engine's memory ends the engine and all it was at."""
@@ -252,9 +256,12 @@ class Station:
         self._timer = inf
         admission = self.admission
         for ticket in admission.expire(at):
-            del self._asks[ticket.request]
-            self.book.refuse(ticket.rank, admission.refusal(ticket).code, at)
+            self.book.turn_away(ticket.rank, admission.refusal(ticket).code, at)
             self.refused_at = min(self.refused_at, at)
         self._start(admission.poll(at), at)
         if admission.waiting:
             self._arm(min(admission.next_due(at), at + admission.patience))
+
+
+def _seconds(handle: Handle) -> float:
+    return handle.service_s if isinstance(handle, Prompted) else handle
