@@ -8,13 +8,13 @@ A move stays in force while the card is needed, and a while longer (`CALM_S`), s
 does not go to and fro with the load of another.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import msgspec
 
 from controlplane.decide.placement.berths import Berths
-from controlplane.decide.placement.looks import Lookout, Waiting, Want
-from controlplane.decide.placement.squatting import Squatting, decide_squatting, leaver
+from controlplane.decide.placement.looks import Lookout, Waiting
+from controlplane.decide.placement.squatting import Squatter, Squatting, decide_squatting, leaver
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice, Plan
 from controlplane.domain.fleet import FleetView
@@ -69,21 +69,19 @@ def cycle(
         return tuple(decide_squatting(look) for look in looks), memory
     berths = Berths(nodes, seen.view.replicas, seen.plan, catalogue, memory.moves)
     memory = _kept(seen, berths, memory)
+    berths.put(memory.moves)
     lookout = Lookout(seen.at, berths, catalogue, seen.waiting)
     choices: list[Choice] = []
-    for model, wants in waiting.items():
-        berths.moves = memory.moves
+    for model in waiting:
         passed_over = {*memory.rests, *memory.orders, *seen.waiting}
-        looks = [
-            lookout.look(Want(model, name, wanted), passed_over)
-            for name, wanted in sorted(wants.items())
-            if wanted > 0 and berths.devices(model, name)
-        ]
-        said = next((look for look in looks if leaver(look) is not None), None)
-        if said is not None:
-            memory = _ordered(memory, said)
-        else:
-            said = next((look for look in looks if _noteworthy(look)), None)
+        looks = [lookout.look(want, passed_over) for want in lookout.wants(model)]
+        going = next(((look, s) for look in looks if (s := leaver(look)) is not None), None)
+        if going is not None:
+            memory = _ordered(memory, *going)
+            berths.put(memory.moves)
+            lookout.leaves(going[1], going[0].node_class)
+        lookout.give(model)
+        said = going[0] if going else _noteworthy(looks)
         if said is not None:
             choices.append(decide_squatting(said))
     return tuple(choices), memory
@@ -118,14 +116,15 @@ def _blind(
     )
 
 
-def _noteworthy(look: Squatting) -> bool:
-    """Say whether a look that moved nobody is worth a row: scaling says already what is short."""
-    return not look.there or any(squatter.refused for squatter in look.squatters)
+def _noteworthy(looks: Sequence[Squatting]) -> Squatting | None:
+    """Give the look that moved nobody but is worth a row; scaling says already what is short."""
+    if looks and not any(look.there for look in looks):
+        return looks[0]
+    return next((look for look in looks if any(s.refused for s in look.squatters)), None)
 
 
-def _ordered(memory: PlacementMemory, look: Squatting) -> PlacementMemory:
-    leaving = leaver(look)
-    if leaving is None or leaving.to is None:
+def _ordered(memory: PlacementMemory, look: Squatting, leaving: Squatter) -> PlacementMemory:
+    if leaving.to is None:
         return memory
     move = Move(
         away_from=look.node_class,

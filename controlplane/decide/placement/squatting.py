@@ -55,7 +55,7 @@ def leaver(seen: Squatting) -> Squatter | None:
     if seen.inventory or placeable(seen.free, seen.devices) >= seen.wanted:
         return None
     leaving: list[Squatter] = []
-    for squatter in sorted((s for s in seen.squatters if s.to is not None), key=_rank):
+    for squatter in sorted((s for s in seen.squatters if s.to is not None), key=rank):
         if _fitting(seen, leaving) >= seen.wanted:
             break
         leaving.append(squatter)
@@ -108,9 +108,9 @@ def _held(seen: Squatting, code: ReasonCode, evidence: Evidence) -> Choice:
     )
 
 
-def _rank(squatter: Squatter) -> tuple[int, int, ModelName]:
-    """Fewest replicas to move first, then the least important."""
-    return (squatter.replicas, -squatter.importance, squatter.model)
+def rank(squatter: Squatter) -> tuple[bool, int, int, ModelName]:
+    """Those who can go, with fewest replicas to move first, then the least important."""
+    return (squatter.to is None, squatter.replicas, -squatter.importance, squatter.model)
 
 
 def _fitting(seen: Squatting, leaving: Sequence[Squatter]) -> int:

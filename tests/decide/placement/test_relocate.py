@@ -19,7 +19,7 @@ from controlplane.domain.quantities import ClassName, ModelName
 from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.replicas import Lane
 from controlplane.domain.samples import Absence, NoData
-from tests.decide.placement.fleets import A100, CUDA, T4, catalogue, model, node, replica
+from tests.decide.placement.fleets import A100, B3, CUDA, T4, catalogue, model, node, replica
 
 SMALL, BIG = ModelName("classifier"), ModelName("image")
 ON = {A100: CUDA, T4: CUDA}
@@ -124,6 +124,40 @@ def test_a_destination_others_wait_for_is_left_to_them() -> None:
     choices, memory = cycle(seen(waiting=waiting), fleet, FRESH)
     assert memory.moves == {}
     assert choices[0].refused[0].code is ReasonCode.LOST_TO
+
+
+def test_one_class_is_enough_for_a_model_that_would_do_with_several() -> None:
+    fleet = catalogue({SMALL: model(8), "other": model(8), BIG: model(40)})
+    nodes = (*NODES, node("big-2", B3, 1), node("small-2", T4, 9))
+    crowd = view(*SQUATS, replica("o1", "other", B3, "big-2"), nodes=nodes)
+    plan = {
+        SMALL: standing(A100_80G=1),
+        "other": Standing(replicas=1, split={B3: 1}, since=0.0),
+        BIG: standing(A100_80G=1),
+    }
+    look = seen(view=crowd, plan=plan, waiting={BIG: {A100: 1, B3: 1}})
+    _, memory = cycle(look, fleet, FRESH)
+    assert len(memory.moves) == 1
+    assert cycle(look, fleet, memory) == ((), memory)
+
+
+def test_two_that_wait_are_not_both_content_with_one_device() -> None:
+    fleet = catalogue(
+        {SMALL: model(8, ON), "other": model(8, ON), BIG: model(40, ON), "bigger": model(50, ON)}
+    )
+    nodes = (node("big-1", A100, 2), node("small-1", T4, 9))
+    crowd = view(*SQUATS, replica("o1", "other", A100, "big-1"), nodes=nodes)
+    plan = {name: standing(A100_80G=1) for name in (SMALL, "other", BIG, "bigger")}
+    look = seen(view=crowd, plan=plan, waiting={BIG: {A100: 1}, "bigger": {A100: 1}})
+    choices, memory = cycle(look, fleet, FRESH)
+    assert {c.subject for c in choices} == set(memory.moves) == {SMALL, "other"}
+    assert cycle(look, fleet, memory) == ((), memory)
+
+
+def test_who_waits_for_a_class_but_cannot_use_what_is_free_there_is_not_in_the_way() -> None:
+    fleet = catalogue({SMALL: model(8, ON), BIG: model(40, ON, tensor_parallel=(1, 4))})
+    _, memory = cycle(seen(waiting={BIG: {A100: 1, T4: 1}}), fleet, FRESH)
+    assert memory.moves == {SMALL: (A100, T4)}  # one T4 is free, the big model would need four
 
 
 def test_all_replicas_must_find_room_or_none_leaves() -> None:
