@@ -47,10 +47,10 @@ class LazyCommands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import one command."""
-        del ctx
-        if cmd_name not in COMMANDS:
-            return None
+        """Import one command; one that was added by hand goes before."""
+        added = super().get_command(ctx, cmd_name)
+        if added is not None or cmd_name not in COMMANDS:
+            return added
         command: click.Command = import_module(f"controlplane.cli.{cmd_name}").command
         return command
 

@@ -6,6 +6,7 @@ after the cycles under way; SIGHUP looks at the fleet file now.
 
 import asyncio
 import contextlib
+import gc
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -157,6 +158,10 @@ async def _run(
                 tasks = [group.create_task(_guarded(loop)) for loop in loops]
                 tasks.append(group.create_task(cluster.pump(), name="pump"))
                 tasks.append(group.create_task(_prune(store, clock), name="prune"))
+                # What is there now stays: the collector need not look at it again, which would
+                # hold up the event loop, and the end of the process.
+                gc.collect()
+                gc.freeze()
                 started(Daemon(address=address, state=state, stop=stop))
                 await stop.wait()
                 for task in tasks:

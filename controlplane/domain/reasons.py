@@ -51,7 +51,6 @@ class ReasonCode(StrEnum):
     PINNED = "Pinned"
     PAUSED = "Paused"
     # allocation over variants
-    ALLOCATED = "Allocated"
     SPILLED = "Spilled"
     CAME_BACK = "CameBack"
     GIVEN_UP = "GivenUp"

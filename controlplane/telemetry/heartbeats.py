@@ -3,6 +3,7 @@
 import msgspec
 
 SILENT_AFTER_PERIODS = 3
+SILENT_AFTER_S = 10.0  # at least: in a fast world periods are shorter than a busy machine's hiccups
 
 
 class Heartbeat(msgspec.Struct, kw_only=True):
@@ -13,6 +14,10 @@ class Heartbeat(msgspec.Struct, kw_only=True):
     cycles: int = 0
     failures: int = 0
     failure: str = ""  # of the last cycle; empty when it went well
+
+    def silent(self, now: float) -> bool:
+        """Say whether it has been silent too long."""
+        return now - self.last > max(SILENT_AFTER_PERIODS * self.period_s, SILENT_AFTER_S)
 
 
 class Heartbeats:
@@ -31,8 +36,4 @@ class Heartbeats:
 
     def silent(self, now: float) -> list[str]:
         """Name the loops that have been silent too long."""
-        return [
-            name
-            for name, beat in self.beats.items()
-            if now - beat.last > SILENT_AFTER_PERIODS * beat.period_s + 1.0
-        ]
+        return [name for name, beat in self.beats.items() if beat.silent(now)]

@@ -21,7 +21,7 @@ from controlplane.domain.quantities import MICROS_PER_UNIT, Micros, ModelName
 from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.replicas import Lane
 from controlplane.domain.samples import Bad, NoData, Sample, Stale, number
-from controlplane.telemetry.heartbeats import SILENT_AFTER_PERIODS, Heartbeats
+from controlplane.telemetry.heartbeats import Heartbeats
 
 CYCLE_BUCKETS = (0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)
 PER_CLASS = ("queue", "arrivals", "turned_away", "wait_p99", "latency_p99")
@@ -169,7 +169,7 @@ class Metrics:
         for loop, beat in heartbeats.beats.items():
             age = now - beat.last
             self.heartbeat.labels(loop).set(age)
-            self.silent.labels(loop).set(age > SILENT_AFTER_PERIODS * beat.period_s + 1.0)
+            self.silent.labels(loop).set(beat.silent(now))
         return generate_latest(self.registry)
 
 

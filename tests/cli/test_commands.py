@@ -2,7 +2,7 @@
 
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 import click
@@ -22,12 +22,15 @@ def failing_with(error: BaseException) -> click.Command:
 
 
 @pytest.fixture
-def fail_with(monkeypatch: pytest.MonkeyPatch) -> FailWith:
-    def arrange(error: BaseException) -> None:
-        command = failing_with(error)
-        monkeypatch.setattr(cli.LazyCommands, "get_command", lambda *_: command)
+def added() -> Iterator[Callable[[click.Command], None]]:
+    """Puts a command in the place of `status` for one test."""
+    yield cli.commands.add_command
+    cli.commands.commands.clear()
 
-    return arrange
+
+@pytest.fixture
+def fail_with(added: Callable[[click.Command], None]) -> FailWith:
+    return lambda error: added(failing_with(error))
 
 
 def test_help_names_every_command_without_importing_one(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,9 +109,8 @@ def test_a_failure_can_be_debugged(fail_with: FailWith, monkeypatch: pytest.Monk
         cli.run(["status"])
 
 
-def test_a_command_may_choose_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = click.Command("status", callback=lambda: click.get_current_context().exit(7))
-    monkeypatch.setattr(cli.LazyCommands, "get_command", lambda *_: command)
+def test_a_command_may_choose_its_exit_code(added: Callable[[click.Command], None]) -> None:
+    added(click.Command("status", callback=lambda: click.get_current_context().exit(7)))
 
     assert cli.run(["status"]) == 7
 

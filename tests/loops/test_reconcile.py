@@ -168,5 +168,5 @@ async def test_a_silent_loop_is_named_after_three_periods() -> None:
     beats = bench.shell.heartbeats
     now = asyncio.get_running_loop().time()
 
-    assert beats.silent(now + 15.0) == []
-    assert beats.silent(now + 17.1) == ["bench"]
+    assert beats.silent(now + 13.9) == []
+    assert beats.silent(now + 15.1) == ["bench"]

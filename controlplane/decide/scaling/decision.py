@@ -6,7 +6,7 @@ from typing import NamedTuple, TypeAlias
 import msgspec
 
 from controlplane.decide.scaling.allocate import cancel, shortages, spread
-from controlplane.decide.scaling.falling import fewer_suffice
+from controlplane.decide.scaling.falling import fewer_suffice, survivors_would_break
 from controlplane.decide.scaling.figures import Figures, figures
 from controlplane.decide.scaling.guards import GUARDS, room_on_classes, stabilisation_s
 from controlplane.decide.scaling.inputs import ColdStart, ModelMemory, ScaleInput
@@ -60,7 +60,8 @@ def wish(seen: ScaleInput) -> Wished:
     if fall is None or fall.replicas is None:
         return Wished(now, target.note(ReasonCode.SIGNALS_UNKNOWN), None)
     if fall.replicas >= now.current:
-        return Wished(now, target, now.current)
+        fewer = survivors_would_break(seen, now)
+        return Wished(now, target.note(*fewer) if fewer else target, now.current)
     return Wished(now, target.move(fall.replicas, fall.code, *fall.evidence), fall.replicas)
 
 

@@ -42,6 +42,16 @@ def fewer_suffice(seen: ScaleInput, now: Figures) -> Wish | None:
     )
 
 
+def survivors_would_break(seen: ScaleInput, now: Figures) -> tuple[ReasonCode, Evidence] | None:
+    """Say why not even one fewer would do; None where nothing could be given up anyway."""
+    if now.current <= seen.policy.scaling.min or now.work is None:
+        return None
+    fewer = now.current - 1
+    load = now.work / (fewer * now.slots) if fewer else None
+    ceiling = seen.policy.scaling.offered_ceiling
+    return ReasonCode.SURVIVORS_WOULD_BREAK, Evidence("offered_load", load, ceiling, "")
+
+
 def _survivors(seen: ScaleInput, now: Figures) -> int:
     policy = seen.policy.scaling
     work = now.work or 0.0

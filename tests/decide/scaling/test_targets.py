@@ -77,6 +77,17 @@ def test_survivors_that_would_break_their_promise_are_not_proposed() -> None:
     line = Timeline(4)
 
     assert line.cycle(BUSY, 100) == 4
+    held = line.choices[-1].trail[-1]
+    assert held.code is ReasonCode.SURVIVORS_WOULD_BREAK
+    assert held.evidence[0].value == pytest.approx(43.75 / 42)
+
+
+def test_a_fall_says_how_loaded_those_that_stay_will_be() -> None:
+    choice = decide_scale(an_input(BUSY, target=6, policy=a_policy(stabilisation_s=0.0)))
+
+    assert choice.target == 4
+    assert codes(choice)[-1] == ReasonCode.FEWER_SUFFICE
+    assert choice.trail[-1].evidence[0].value == pytest.approx(43.75 / 56)
 
 
 def test_t7_a_cooldown_survives_a_restart_and_ends_when_it_would_have() -> None:

@@ -24,11 +24,6 @@ BOUNDS: Table = {
         "[{by} paused it|it is paused]",
         "A person paused acting: decisions are made and shown, nothing is done.",
     ),
-    C.ALLOCATED: Wording(
-        "Spread over classes",
-        "replicas were spread over node classes[: {split}]",
-        "Up: the cheapest class first. Down: the dearest first.",
-    ),
     C.SPILLED: Wording(
         "Spilled over",
         "[{instead_of} is short|a cheaper class is short], so the next class takes over"
