@@ -10,7 +10,7 @@ import pytest
 from controlplane.domain.reasons import ReasonCode
 from controlplane.forecasting.backtest import Trial, backtest
 from controlplane.forecasting.experts import BASELINES, LastValue
-from controlplane.forecasting.minutes import Minutes
+from controlplane.forecasting.minutes import KEPT_MINUTES, Minutes
 from controlplane.forecasting.outlook import Outlook
 from controlplane.forecasting.residuals import Residuals
 from controlplane.forecasting.trust import ENOUGH_HISTORY, JUDGES, trusted
@@ -82,6 +82,13 @@ def test_a_clock_that_goes_back_counts_nothing_twice() -> None:
         minutes.see(START + at, 2.0)
 
     assert minutes.counts == pytest.approx([120.0])
+
+
+def test_the_record_keeps_three_days() -> None:
+    minutes = fed(30.0, 2.0, (KEPT_MINUTES + 2) * 60.0)
+
+    assert len(minutes.counts) == KEPT_MINUTES
+    assert minutes.first == START // 60 + 2
 
 
 def test_the_record_survives_the_store() -> None:

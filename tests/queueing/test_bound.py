@@ -188,3 +188,17 @@ def test_a_load_time_between_the_units_is_rounded_down_so_that_the_bound_stays_o
     fleet = FleetRange(min=1, max=2, start=1, slots=1, load_s=92.37)
 
     assert least_replica_time(work, [0.1], fleet).replica_s == pytest.approx(15 + 92.0)
+
+
+def test_a_stretch_too_long_for_the_solver_is_bounded_and_says_it_is_not_proven() -> None:
+    """Nineteen times the forty steps whose classes compete, without a quiet moment between."""
+    fleet = FleetRange(min=1, max=8, start=2, slots=4, load_s=20.0)
+    limits = (0.5, 3.0, 15.0)
+    once = np.random.default_rng(0).gamma(0.5, 20.0, (3, 40))
+    long = least_replica_time(np.tile(once, (1, 19)), limits, fleet)
+    first = least_replica_time(once, limits, fleet)
+
+    assert first.exact
+    assert not long.exact
+    # starting each of the nineteen anew, from the smallest fleet, is one way to serve it all
+    assert long.replica_s <= 19 * (first.replica_s + fleet.load_s)

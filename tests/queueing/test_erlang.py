@@ -75,6 +75,7 @@ def test_no_load_never_waits_even_without_slots() -> None:
     assert erlang.wait_quantile(0.0, 1.0, 4, 0.99) == 0.0
     assert erlang.wait_beyond(0.0, 1.0, 4, 0.0) == 0.0
     assert erlang.erlang_b(0, 0.0) == 1.0
+    assert erlang.wait_quantile(1.0, 0.1, 4, 1.0) == inf  # nothing bounds the longest of all
 
 
 @given(slots=st.integers(1, 3000), per_slot=st.floats(0.001, 0.9999))
