@@ -27,11 +27,11 @@ from controlplane.http.access import access_at
 from controlplane.http.app import make_app
 from controlplane.http.state import State
 from controlplane.loops.acting import Gate
-from controlplane.loops.catalogue import catalogue_loop
+from controlplane.loops.catalogue import CatalogueMemory, CatalogueSeen, catalogue_loop
 from controlplane.loops.fleet import Fleet
 from controlplane.loops.metering import Metering
 from controlplane.loops.placement import Moves, placement_loop
-from controlplane.loops.reconcile import Shell, reconcile
+from controlplane.loops.reconcile import Loop, Shell, reconcile
 from controlplane.loops.scaling import scaling_loop
 from controlplane.loops.showing import Showing
 from controlplane.loops.spare import spare_loop
@@ -85,8 +85,14 @@ async def _run(
     started: Callable[[Daemon], None],
 ) -> None:
     """Wire the loops and the pages around a cluster, and run them until told to stop."""
-    heartbeats, history, metrics = Heartbeats(), History(), Metrics()
-    gate = Gate(acting=options.mode != "advise")
+    shell = Shell(
+        clock=clock,
+        journal=store.journal,
+        memory=store.memory,
+        heartbeats=Heartbeats(),
+        metrics=Metrics(),
+        catalogue_version=lambda: file.force.version.version,
+    )
     fleet = Fleet(
         clock=clock,
         cluster=cluster,
@@ -94,18 +100,39 @@ async def _run(
         overrides=store.overrides,
         catalogue=file.force.catalogue,
     )
-    shell = Shell(
-        clock=clock,
-        journal=store.journal,
-        memory=store.memory,
-        heartbeats=heartbeats,
-        metrics=metrics,
-        catalogue_version=lambda: file.force.version.version,
-    )
-    cluster.wake = lambda: shell.wake("scaling", "spare")
+    gate, history, whatif = Gate(acting=options.mode != "advise"), History(), WhatIfRuns()
     applying = Applying(file, store.catalogues, fleet, clock, cluster.swap_catalogue)
-    moves, showing = Moves(), Showing(fleet, history, metrics)
-    metering = Metering(fleet, store.ledger, history, metrics, lambda: file.force.version)
+    cluster.wake = lambda: shell.wake("scaling", "spare")
+    loops = [
+        *_fleet_loops(fleet, gate, shell, history),
+        _metering_loop(fleet, shell, history, store, file),
+        reconcile(_reload_loop(file, applying, clock), shell),
+    ]
+    state = _state(options, store, shell, gate, (history, file, applying, whatif))
+    async with contextlib.AsyncExitStack() as stack:
+        stack.push_async_callback(whatif.close)
+        address = await stack.enter_async_context(_listening(options, state))
+        stop = _signals(shell)
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(_guarded(loop)) for loop in loops]
+            tasks.append(group.create_task(cluster.pump(), name="pump"))
+            tasks.append(group.create_task(_prune(store, clock), name="prune"))
+            # What is there now stays: the collector need not look at it again, which would hold
+            # up the event loop, and the end of the process.
+            gc.collect()
+            gc.freeze()
+            started(Daemon(address=address, state=state, stop=stop))
+            await stop.wait()
+            for task in tasks:
+                task.cancel()
+    log.info("stopped")
+
+
+def _fleet_loops(
+    fleet: Fleet, gate: Gate, shell: Shell, history: History
+) -> list[Awaitable[NoReturn]]:
+    """Scaling decides, spare makes it so, placement moves who is in the way."""
+    moves, showing = Moves(), Showing(fleet, history, shell.metrics)
 
     def seen(look: ScalingSeen, choices: Sequence[Choice], memory: ScalingMemory) -> None:
         moves.scaling = memory  # who waits for devices, for placement
@@ -113,25 +140,45 @@ async def _run(
 
     scaling = scaling_loop(fleet, gate, lambda: moves.memory, lambda: shell.wake("spare"), seen)
     placement = placement_loop(fleet, gate, moves, lambda: shell.wake("scaling"))
-    reload = catalogue_loop(
-        file.look, applying.by_file, lambda faults: file.refuse(faults, clock.now())
-    )
-    loops: list[Awaitable[NoReturn]] = [
+    return [
         reconcile(scaling, shell),
         reconcile(spare_loop(fleet, gate), shell),
         reconcile(placement, shell),
-        reconcile(metering.loop(), shell),
-        reconcile(reload, shell),
     ]
-    whatif = WhatIfRuns()
-    state = State(
-        clock=clock,
+
+
+def _metering_loop(
+    fleet: Fleet, shell: Shell, history: History, store: Store, file: FleetFile
+) -> Awaitable[NoReturn]:
+    meter = Metering(fleet, store.ledger, history, shell.metrics, lambda: file.force.version)
+    return reconcile(meter.loop(), shell)
+
+
+def _reload_loop(
+    file: FleetFile, applying: Applying, clock: Clock
+) -> Loop[CatalogueSeen, CatalogueMemory]:
+    return catalogue_loop(
+        file.look, applying.by_file, lambda faults: file.refuse(faults, clock.now())
+    )
+
+
+def _state(
+    options: ServeOptions,
+    store: Store,
+    shell: Shell,
+    gate: Gate,
+    parts: tuple[History, FleetFile, Applying, WhatIfRuns],
+) -> State:
+    """Give pages and API what they may read and ask for."""
+    history, file, applying, whatif = parts
+    return State(
+        clock=shell.clock,
         world=store.world.name,
         cluster="embedded",
         acting=gate.acting,
         leader="this daemon",
         history=history,
-        heartbeats=heartbeats,
+        heartbeats=shell.heartbeats,
         in_force=file.force,
         decisions=store.decisions,
         replay=decide_again,
@@ -147,27 +194,8 @@ async def _run(
         policies=FORMS,
         wake=shell.wake,
         access=access_at(options.host, options.hosts),
-        metrics=metrics,
+        metrics=shell.metrics,
     )
-    async with contextlib.AsyncExitStack() as stack:
-        stack.push_async_callback(whatif.close)
-        address = await stack.enter_async_context(_listening(options, state))
-        stop = _signals(shell)
-        try:
-            async with asyncio.TaskGroup() as group:
-                tasks = [group.create_task(_guarded(loop)) for loop in loops]
-                tasks.append(group.create_task(cluster.pump(), name="pump"))
-                tasks.append(group.create_task(_prune(store, clock), name="prune"))
-                # What is there now stays: the collector need not look at it again, which would
-                # hold up the event loop, and the end of the process.
-                gc.collect()
-                gc.freeze()
-                started(Daemon(address=address, state=state, stop=stop))
-                await stop.wait()
-                for task in tasks:
-                    task.cancel()
-        finally:
-            log.info("stopped")
 
 
 @contextlib.asynccontextmanager
