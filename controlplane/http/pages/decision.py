@@ -65,7 +65,7 @@ async def trail(request: web.Request) -> web.Response:
     """Answer with the ladder alone, to be shown beside the charts."""
     state, view = request.app[STATE], view_of(request)
     gathered = await gather(state, request.match_info["number"], view)
-    return answer(request.app[RENDERER].html(state, "parts/trail.html", view, gathered))
+    return answer(await request.app[RENDERER].html(state, "parts/trail.html", view, gathered))
 
 
 def _steps(rungs: Iterable[Rung]) -> Iterable[Step]:
@@ -81,7 +81,7 @@ def _measure(one: Evidence) -> Measure | None:
     value, limit = one.value, one.limit
     if not isinstance(value, int | float) or not isinstance(limit, int | float):
         return None
-    if unit_of(one) not in METERED:
+    if unit_of(one) not in METERED or not limit:
         return None
     return Measure(one.name, float(value), float(limit), *pair(one))
 

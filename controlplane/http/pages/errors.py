@@ -31,11 +31,11 @@ async def show(request: web.Request, status: int, title: str, detail: str) -> st
     view = view_of(request)
     around = await frame(state, view, PAGE) if known else {"rail": rail(view.language)}
     said = {"status": status, "words": title, "detail": detail, "framed": known}
-    return request.app[RENDERER].html(state, PAGE.template, view, {**around, **said})
+    return await request.app[RENDERER].html(state, PAGE.template, view, {**around, **said})
 
 
 async def log_in(request: web.Request, detail: str) -> str:
     """Render the form that asks for a token."""
     request[CALLER] = NOBODY
     state, view = request.app[STATE], view_of(request)
-    return request.app[RENDERER].html(state, "login.html", view, {"detail": detail})
+    return await request.app[RENDERER].html(state, "login.html", view, {"detail": detail})

@@ -7,13 +7,19 @@ from controlplane.http.reads.models import model_rows
 from controlplane.http.reads.shapes.models import ModelRow
 from controlplane.http.state import State
 
+SHOWN = 100
+
 
 async def context(state: State, view: View) -> Context:
     """Gather the table."""
     every = await model_rows(state)
-    rows = [row for row in every if _wanted(row, view)]
+    rows = in_order([row for row in every if _wanted(row, view)], view.get("sort"))
+    number = view.get("page")
+    first = (int(number) - 1) * SHOWN if number.isdecimal() and 0 < len(number) < 7 else 0
     return {
-        "rows": in_order(rows, view.get("sort")),
+        "rows": rows[max(first, 0) :][:SHOWN],
+        "number": max(first, 0) // SHOWN + 1,
+        "numbers": -(-len(rows) // SHOWN),
         "all": len(every),
         "broken": [row.name for row in every if row.slo_broken or row.wait.beyond],
         "teams": sorted({row.team for row in every}),

@@ -37,9 +37,9 @@ async def preview(request: web.Request) -> web.Response:
     made = await _plan(request, state, request.query.get("replicas", ""))
     context = {**_sheet(state, made), "next": own_address(request.query.get("next", "/"))}
     if "HX-Request" in request.headers:
-        return answer(request.app[RENDERER].html(state, "parts/override.html", view, context))
+        return answer(await request.app[RENDERER].html(state, "parts/override.html", view, context))
     whole = {**await frame(state, view, SHEET), **context}
-    return answer(request.app[RENDERER].html(state, "override.html", view, whole))
+    return answer(await request.app[RENDERER].html(state, "override.html", view, whole))
 
 
 async def do(request: web.Request) -> web.Response:

@@ -43,7 +43,7 @@ class Page(NamedTuple):
         """Answer a request for the page."""
         state, view = request.app[STATE], view_of(request)
         context = {**await frame(state, view, self), **await self.context(state, view)}
-        return answer(request.app[RENDERER].html(state, self.template, view, context))
+        return answer(await request.app[RENDERER].html(state, self.template, view, context))
 
     def fragment(self, renderer: Renderer) -> Fragment:
         """Give what renders the live part for the feed."""
@@ -51,7 +51,7 @@ class Page(NamedTuple):
         async def render(state: State, glance: Glance) -> str:
             view = view_at(glance)
             context = {**await frame(state, view, self), **await self.context(state, view)}
-            return renderer.html(state, self.part, view, context)
+            return await renderer.html(state, self.part, view, context)
 
         return render
 

@@ -1,5 +1,6 @@
 """Templates and a view become HTML. One Jinja environment per language, made at start."""
 
+import asyncio
 from collections.abc import Mapping
 from hashlib import blake2b
 from typing import Any
@@ -40,10 +41,13 @@ class Renderer:
             language: _environment(app, language, key) for language, key in ENVIRONMENTS.items()
         }
 
-    def html(self, state: State, template: str, view: View, context: Mapping[str, Any]) -> str:
-        """Render a template for a reader."""
+    async def html(
+        self, state: State, template: str, view: View, context: Mapping[str, Any]
+    ) -> str:
+        """Render a template for a reader, in a thread: large fleets must not stop the loops."""
         environment = self._environments[view.language]
-        return environment.get_template(template).render(**facts(state, view), **context)
+        known = {**facts(state, view), **context}
+        return await asyncio.to_thread(lambda: environment.get_template(template).render(known))
 
 
 RENDERER: web.AppKey[Renderer] = web.AppKey("renderer", Renderer)

@@ -54,7 +54,7 @@ async def check(request: web.Request) -> web.Response:
             await _apply(request, state, written)
     gathered = {**await frame(state, view, PAGE), **await context(state, view)}
     gathered |= {"written": written, "found": faults}
-    return answer(request.app[RENDERER].html(state, PAGE.template, view, gathered))
+    return answer(await request.app[RENDERER].html(state, PAGE.template, view, gathered))
 
 
 async def _apply(request: web.Request, state: State, written: FleetFile) -> None:

@@ -79,7 +79,9 @@ def zone_named(name: str) -> ZoneInfo:
 def address_with(view: View, **changed: str | None) -> str:
     """Give the page's address with some parameters changed; None takes one away."""
     # Another order or filter begins at the first page again.
-    query = {name: value for name, value in view.query if name not in (*FEED_ONLY, "before")}
+    query = {
+        name: value for name, value in view.query if name not in (*FEED_ONLY, "before", "page")
+    }
     for name, value in changed.items():
         if value is None or value == "":
             query.pop(name, None)

@@ -58,7 +58,7 @@ async def context(state: State, view: View) -> Context:
         "policies": state.policies,
         "scenario": scenario,
         "with_runs": names,
-        "under_way": [run for run in runs if run.state in UNDER_WAY],
+        "under_way": [run for run in reversed(runs) if run.state in UNDER_WAY],
         "ended_badly": [run for run in of_scenario if run.state in ("failed", "cancelled")],
         "done": sorted(done, key=_hours),
         "frontier": frontier(done) if done else None,

@@ -50,13 +50,19 @@ function limits(kind, series) {
   };
 }
 
+function latest(values, index) {
+  // Lines of other experts have points between ours: the newest known one nearby speaks.
+  for (let i = index; i > index - 12 && i >= 0; i--) if (values?.[i] != null) return values[i];
+  return undefined;
+}
+
 function read(figure, kind, series, words) {
   const place = figure.querySelector(".reading");
   return (u) => {
     const last = u.data[0].findLastIndex((at) => at <= series.at.at(-1));
     const index = u.cursor.idx ?? last;
     const lines = kind.lines(series, words);
-    const shown = lines.map((line, i) => ({ ...line, value: u.data[i + 1]?.[index], below: lines[i + 1]?.stacked ? u.data[i + 2]?.[index] : 0 }));
+    const shown = lines.map((line, i) => ({ ...line, value: latest(u.data[i + 1], index), below: lines[i + 1]?.stacked ? u.data[i + 2]?.[index] : 0 }));
     place.replaceChildren(...shown.filter((line) => line.label && line.value != null).map((line) => {
       const item = document.createElement("span");
       const key = document.createElement("i");
