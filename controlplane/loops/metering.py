@@ -51,6 +51,7 @@ class Metering:
             decide=self._decide,
             act=self._act,
             fresh=CostMemory(),
+            subjects=lambda: len(self._fleet.catalogue.models),
         )
 
     async def _observe(self) -> CostSeen:

@@ -4,16 +4,15 @@ Queue depth cannot drive it, for it is 0 whenever capacity suffices. The survivo
 the closed forms they must stay under the offered-load ceiling, the objectives and the watermark.
 """
 
-from math import ceil, exp
+from math import ceil, inf
 
 from controlplane.decide.scaling.figures import Figures
 from controlplane.decide.scaling.inputs import ScaleInput
 from controlplane.decide.scaling.triggers import Wish
-from controlplane.domain.load import ClassLoad
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.domain.samples import number
-from controlplane.queueing.erlang import erlang_c
+from controlplane.queueing.priority import waits_beyond
 
 BEYOND_P99 = 0.01
 
@@ -68,26 +67,19 @@ def _survivors(seen: ScaleInput, now: Figures) -> int:
 
 
 def _would_break(seen: ScaleInput, now: Figures, replicas: int) -> bool:
-    """Say whether a class's predicted P99 wait on so many replicas breaks its objective.
-
-    Those who wait do so, per class, for about an exponential time whose mean is Cobham's:
-    service / (slots x (1 - load of the classes before) x (1 - load with this class)).
-    """
+    """Say whether a class's predicted P99 wait on so many replicas breaks its objective."""
     slots = max(1, round(replicas * now.slots))
-    waiting = erlang_c(slots, now.work or 0.0)
-    before = 0.0
+    arrivals, limits = [], []
     for priority in PRIORITIES:
-        arrivals = number(seen.load.classes.get(priority, ClassLoad()).arrivals) or 0.0
-        with_it = before + arrivals * now.service_s / slots
+        observed = seen.load.classes.get(priority)
         objective = seen.policy.objectives.get(priority)
-        if objective is not None and arrivals > 0:
-            if with_it >= 1.0:
-                return True
-            mean_s = now.service_s / (slots * (1.0 - before) * (1.0 - with_it))
-            if waiting * exp(-objective.wait_p99_s / mean_s) > BEYOND_P99:
-                return True
-        before = with_it
-    return False
+        arrivals.append((number(observed.arrivals) if observed is not None else None) or 0.0)
+        limits.append(objective.wait_p99_s if objective is not None else inf)
+    late = waits_beyond(arrivals, now.service_s, slots, limits)
+    return any(
+        share > BEYOND_P99 and rate > 0 and limit < inf
+        for share, rate, limit in zip(late, arrivals, limits, strict=True)
+    )
 
 
 def _below_floor(now: Figures, floor: float) -> Wish | None:

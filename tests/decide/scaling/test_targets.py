@@ -5,6 +5,8 @@ import pytest
 from controlplane.decide.scaling.decision import decide_scale
 from controlplane.domain.decisions import Choice
 from controlplane.domain.overrides import Override
+from controlplane.domain.policies import ModelPolicy, Objective, ScalingPolicy
+from controlplane.domain.priorities import Priority
 from controlplane.domain.reasons import ReasonCode
 from tests.builders import NOW, a_class_load, a_load, a_policy, an_input
 from tests.decide.scaling.timeline import Timeline
@@ -80,6 +82,20 @@ def test_survivors_that_would_break_their_promise_are_not_proposed() -> None:
     held = line.choices[-1].trail[-1]
     assert held.code is ReasonCode.SURVIVORS_WOULD_BREAK
     assert held.evidence[0].value == pytest.approx(43.75 / 42)
+
+
+def test_a_promised_wait_that_fewer_would_break_keeps_them_although_load_would_allow() -> None:
+    # One replica would be loaded to 0.84, under its ceiling. By Erlang C 41 of 100 would then wait,
+    # for 56 ms on average: 7 of 100 longer than 0.1 s, none worth speaking of longer than a second.
+    def decide(limit_s: float) -> int:
+        policy = ModelPolicy(
+            objectives={Priority.HIGH: Objective(wait_p99_s=limit_s)},
+            scaling=ScalingPolicy(min=1, max=8, stabilisation_s=0.0),
+        )
+        return decide_scale(an_input(a_load(a_class_load(94.0)), target=3, policy=policy)).target
+
+    assert decide(0.1) == 2
+    assert decide(1.0) == 1
 
 
 def test_a_fall_says_how_loaded_those_that_stay_will_be() -> None:
