@@ -85,7 +85,7 @@ def test_survivors_that_would_break_their_promise_are_not_proposed() -> None:
 
 
 def test_a_promised_wait_that_fewer_would_break_keeps_them_although_load_would_allow() -> None:
-    # One replica would be loaded to 0.84, under its ceiling. By Erlang C 41 of 100 would then wait,
+    # One replica would be loaded to 0.84, under its ceiling. By Erlang C 43 of 100 would then wait,
     # for 56 ms on average: 7 of 100 longer than 0.1 s, none worth speaking of longer than a second.
     def decide(limit_s: float) -> int:
         policy = ModelPolicy(
