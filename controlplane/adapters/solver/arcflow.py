@@ -41,7 +41,6 @@ class Parcel:
 
     shape: Shape
     pods: int
-    mib: float  # of one pod, on average and not rounded
     most: dict[Group, int]  # pods that the machines of each group can hold at most
 
 
@@ -82,10 +81,9 @@ def _parcels(demand: Demand, fleet: Fleet, unit: int) -> tuple[Parcel, ...]:
     for rounded, members in by_rounded_up(demand, unit).items():
         found = homes(rounded, fleet)
         pods = sum(len(demand[shape]) for shape in members)
-        mib = sum(shape.mib * len(demand[shape]) for shape in members) / pods
         if found:
             most = {group: min(pods, _most(rounded, group, fleet)) for group in found}
-            parcels.append(Parcel(rounded, pods, mib, most))
+            parcels.append(Parcel(rounded, pods, most))
     return tuple(parcels)
 
 

@@ -7,23 +7,24 @@ the same instance always gives the same plan.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, isfinite
 
 import highspy
 
 from controlplane.adapters.solver.arcflow import Graph, Network, Parcel
 from controlplane.decide.placement.instance import Group
 
-TOLERANCE = 1e-6  # of a bound that comes back as a float
+DOUBT = 1e-6  # in a bound that comes back as a float
 
 Terms = dict[int, float]
+Weights = Mapping[int, int]
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
     """How far the solver came with one sum."""
 
-    bound: float
+    bound: int
     proven: bool
     nodes: int
 
@@ -108,13 +109,14 @@ class Programme:
         solver = SilentHighs()  # type: ignore[no-untyped-call]  # as above
         solver.setOptionValue("threads", 1)
         solver.setOptionValue("random_seed", 0)
+        solver.setOptionValue("mip_rel_gap", 0.0)  # the default calls 0.01 % off optimal
         solver.passModel(lp)
         return solver
 
-    def least(self, terms: Mapping[int, float], node_limit: int) -> Stage:
-        """Make a sum least, then hold it there for the sums to come."""
+    def least(self, weights: Weights, node_limit: int) -> Stage:
+        """Make a weighted sum least, then hold it there for the sums to come."""
         solver, columns = self._solver, len(self._upper)
-        costs = [terms.get(column, 0.0) for column in range(columns)]
+        costs = [float(weights.get(column, 0)) for column in range(columns)]
         solver.changeColsCost(columns, list(range(columns)), costs)
         start = highspy.HighsSolution()
         start.col_value = self._values
@@ -122,23 +124,24 @@ class Programme:
         solver.setOptionValue("mip_max_nodes", node_limit)
         solver.run()
         info = solver.getInfo()
-        stage = Stage(
-            bound=info.mip_dual_bound,
-            proven=solver.getModelStatus() == highspy.HighsModelStatus.kOptimal,
-            nodes=max(info.mip_node_count, 0),
-        )
+        proven = solver.getModelStatus() == highspy.HighsModelStatus.kOptimal
         self._values = [float(round(value)) for value in solver.getSolution().col_value]
-        reached = sum(cost * self._values[column] for column, cost in terms.items())
+        reached = round(sum(weight * self._values[column] for column, weight in weights.items()))
+        bound = reached if proven else _whole(info.mip_dual_bound)
         solver.addRow(
-            -highspy.kHighsInf, reached + TOLERANCE, len(terms), list(terms), list(terms.values())
+            -highspy.kHighsInf,
+            reached + 0.5,  # all weights are whole, so this is no slack and spares the tolerances
+            len(weights),
+            list(weights),
+            [float(weight) for weight in weights.values()],
         )
-        return stage
+        return Stage(bound=bound, proven=proven, nodes=max(info.mip_node_count, 0))
 
     def flow(self) -> list[list[int]]:
         """Give the flow over every arc of every graph."""
         return [[int(self._values[column]) for column in flows] for flows in self.flows]
 
 
-def whole(bound: float) -> int:
-    """Give the least whole number a bound allows."""
-    return ceil(bound - TOLERANCE * max(1.0, abs(bound)))
+def _whole(bound: float) -> int:
+    """Give the least whole number that a bound leaves possible; none known is 0."""
+    return max(0, ceil(bound * (1 - DOUBT) - DOUBT)) if isfinite(bound) else 0

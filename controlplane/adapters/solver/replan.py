@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from controlplane.adapters.solver.arcflow import Network, network
 from controlplane.adapters.solver.paths import patterns
-from controlplane.adapters.solver.programme import Programme, Stage, Terms, whole
+from controlplane.adapters.solver.programme import Programme, Stage, Weights
 from controlplane.decide.placement.bound import bound_unplaced_mib
 from controlplane.decide.placement.instance import Instance, homes
 from controlplane.decide.placement.plan import Plan
@@ -29,16 +29,16 @@ def replan(instance: Instance, node_limit: int = NODE_LIMIT) -> Plan:
     )
 
 
-def _sums(programme: Programme) -> Sequence[Terms]:
+def _sums(programme: Programme) -> Sequence[Weights]:
     """Give what is made least, in order: the score of a `Packing`, column by column."""
     net = programme.net
     parcels = list(zip(programme.unplaced, net.parcels, strict=True))
     graphs = list(zip(programme.used, net.graphs, strict=True))
     return (
-        {column: parcel.mib for column, parcel in parcels},
-        {column: 1.0 for column, _ in parcels},
-        {column: 1.0 for column, _ in graphs},
-        {column: float(graph.group.usable_mib) for column, graph in graphs},
+        {column: parcel.shape.mib // net.unit_mib for column, parcel in parcels},
+        {column: 1 for column, _ in parcels},
+        {column: 1 for column, _ in graphs},
+        {column: graph.group.usable_mib for column, graph in graphs},
     )
 
 
@@ -50,4 +50,4 @@ def _bound(instance: Instance, net: Network, first: Stage) -> int:
     homeless = sum(
         shape.mib * len(pods) for shape, pods in instance.demand.items() if not homes(shape, fleet)
     )
-    return whole(first.bound / net.unit_mib) * net.unit_mib + homeless  # all needs are in units
+    return first.bound * net.unit_mib + homeless
