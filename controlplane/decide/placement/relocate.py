@@ -8,6 +8,7 @@ A move stays in force while the card is needed, and a while longer (`CALM_S`), s
 does not go to and fro with the load of another.
 """
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import msgspec
@@ -60,6 +61,7 @@ def cycle(
     seen: PlacementSeen, catalogue: Catalogue, memory: PlacementMemory
 ) -> tuple[tuple[Choice, ...], PlacementMemory]:
     """Decide who is to be moved; at most one model leaves for each waiting one in a cycle."""
+    seen = msgspec.structs.replace(seen, waiting=_all_waiting(seen, memory))
     waiting = _in_order(seen, catalogue)
     if not waiting and not memory.orders:
         return (), memory
@@ -85,6 +87,22 @@ def cycle(
         if said is not None:
             choices.append(decide_squatting(said))
     return tuple(choices), memory
+
+
+def _all_waiting(seen: PlacementSeen, memory: PlacementMemory) -> Waiting:
+    """Add those whose pods no node can take: a target's floor stands, devices or not."""
+    stuck = Counter(
+        (replica.model, replica.node_class)
+        for replica in seen.view.replicas
+        if replica.unschedulable_since is not None
+        and replica.present
+        and replica.model not in memory.orders
+    )
+    waiting = {model: dict(wants) for model, wants in seen.waiting.items()}
+    for (model, node_class), count in stuck.items():
+        wants = waiting.setdefault(model, {})
+        wants[node_class] = max(count, wants.get(node_class, 0))
+    return waiting
 
 
 def _in_order(seen: PlacementSeen, catalogue: Catalogue) -> Waiting:

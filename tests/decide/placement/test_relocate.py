@@ -59,6 +59,12 @@ def test_p4_the_classifier_is_moved_to_the_t4_and_its_target_stays() -> None:
     assert evidence == {"node_class": A100, "waiting": BIG, "to": T4, "need": 8, "moved": 1}
 
 
+def test_p4_a_pod_that_no_node_can_take_waits_though_nobody_says_so() -> None:
+    stuck = replica("i1", BIG, A100, None, unschedulable_since=900.0)
+    look = seen(view=view(SQUATS[0], stuck), waiting={})
+    assert cycle(look, FLEET, FRESH)[1].moves == {SMALL: (A100, T4)}
+
+
 def test_p4_while_it_moves_nobody_else_is_asked_to_leave() -> None:
     other = catalogue({SMALL: model(8, ON), "second": model(8, ON), BIG: model(40, ON)})
     nodes = (node("big-1", A100, 2), node("small-1", T4, 9))
