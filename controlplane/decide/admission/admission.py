@@ -26,7 +26,6 @@ from controlplane.decide.admission.verdicts import (
     Request,
     Ticket,
     Verdict,
-    contended,
 )
 from controlplane.domain.policies import AdmissionPolicy
 from controlplane.domain.priorities import PRIORITIES, Priority
@@ -43,10 +42,12 @@ class Admission(SlotCount, Generic[Request]):
     """The slots and queues of one model."""
 
     __slots__ = (
+        "_bounds",
         "_empty",
         "_heaviest",
         "_keep",
         "_lines",
+        "_per_slot_s",
         "_prompt_limit",
         "_queues",
         "_ready",
@@ -65,7 +66,8 @@ class Admission(SlotCount, Generic[Request]):
         self.patience = self.limits.patience
         self._queues: Queues[Request] = Queues(self.limits)
         self._lines = self._queues.lines
-        self._service_s = 1.0
+        self._bounds = self.limits.bounds
+        self._service_s = self._per_slot_s = 1.0
         self._shares = [0.0 for _ in PRIORITIES]
         self._heaviest = inf  # slots of one replica
         self._ready = 0
@@ -106,7 +108,7 @@ class Admission(SlotCount, Generic[Request]):
             self.free -= 1
             self.in_flight[rank] += 1
             return ADMITTED
-        if prompt_tokens > self._prompt_limit:
+        if prompt_tokens and prompt_tokens > self._prompt_limit:
             return PROMPT_TOO_LONG
         if weight > self._heaviest:
             return TOO_HEAVY
@@ -189,6 +191,7 @@ class Admission(SlotCount, Generic[Request]):
         self._shares = [share * slots for share in self.limits.guarantee]
         self._heaviest = slots / ready if ready else inf
         self._service_s = service_s or self._service_s
+        self._per_slot_s = self._service_s / max(slots, 1)
         self._look_ahead()
         return self.poll(now)
 
@@ -197,6 +200,7 @@ class Admission(SlotCount, Generic[Request]):
         limits = Limits.of(replace(policy, single_queue=self.limits.single))
         self.limits = self._queues.limits = limits
         self._prompt_limit, self.patience = limits.prompt, limits.patience
+        self._bounds = limits.bounds
         return self.capacity(now, ready=self._ready, slots=self.slots, lent=self.lent)
 
     def hold(self, now: Instant, *, on: bool) -> Sequence[Ticket[Request]]:
@@ -231,14 +235,12 @@ class Admission(SlotCount, Generic[Request]):
 
     def _full(self, rank: int, size: int) -> Verdict | None:
         """Refuse where the class's queue has no room."""
-        queues, limits = self._queues, self.limits
-        if queues.queued[rank] >= limits.bounds[rank]:
-            code = QUEUE_FULL
-        elif queues.bytes[rank] + size > limits.bytes_bound:
-            code = QUEUE_BYTES_FULL
-        else:
-            return None
-        return self._refused(rank, code)
+        queues = self._queues
+        if queues.queued[rank] >= self._bounds[rank]:
+            return self._refused(rank, QUEUE_FULL)
+        if size and queues.bytes[rank] + size > self.limits.bytes_bound:
+            return self._refused(rank, QUEUE_BYTES_FULL)
+        return None
 
     def _join(self, ticket: Ticket[Request]) -> Ticket[Request]:
         """Join the end of the class's queue."""
@@ -292,5 +294,7 @@ class Admission(SlotCount, Generic[Request]):
         """Refuse: contended, with a guess when those before it are through, or no capacity."""
         if not self.slots and not self.lent:
             return NO_ENDPOINTS
-        ahead = self.waiting if rank == LOW else sum(self._queues.queued[: rank + 1])
-        return contended(code, (ahead + 1) * self._service_s / max(self.slots, 1))
+        queues = self._queues
+        ahead = queues.waiting if rank == LOW else sum(queues.queued[: rank + 1])
+        # Worth asking again when those before it are through.
+        return Verdict(code, 429, int((ahead + 1) * self._per_slot_s) + 1)

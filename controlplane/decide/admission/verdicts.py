@@ -1,6 +1,5 @@
 """What admission says: a verdict at once, or a ticket for a place in the queue."""
 
-from math import ceil
 from typing import Generic, TypeVar
 
 import msgspec
@@ -33,11 +32,6 @@ NO_ENDPOINTS = Verdict(ReasonCode.NO_ENDPOINTS, 503, 15)  # a warm replica serve
 PROMPT_TOO_LONG = Verdict(ReasonCode.PROMPT_TOO_LONG, 400)
 TOO_HEAVY = Verdict(ReasonCode.TOO_HEAVY, 400)
 QUEUED = ReasonCode.QUEUED
-
-
-def contended(code: ReasonCode, seconds: float) -> Verdict:
-    """Refuse for now; it is worth asking again when those before it are through."""
-    return Verdict(code, 429, max(1, ceil(seconds)))
 
 
 class Ticket(Generic[Request]):

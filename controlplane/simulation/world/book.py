@@ -17,6 +17,8 @@ from controlplane.domain.reasons import ReasonCode
 from controlplane.simulation.world.source import RANKS, N, Page
 from controlplane.simulation.world.tally import ClassTally
 
+WINDOW_S = 15.0  # what percentiles are taken over: nothing older is kept
+
 # A request that was not plain, for it waited or its engine was slow: arrived, started, end.
 Start: TypeAlias = tuple[float, float, float]
 Rows: TypeAlias = NDArray[np.float64]  # three rows: arrived, started, end
@@ -35,7 +37,7 @@ class Book:
         self.turned_away = [0 for _ in PRIORITIES]  # for want of capacity
         self.first_breach = inf
         self.apart: list[int] = []  # of the newest page: not plain; cleared by `count`
-        self.starts: tuple[list[Start], ...] = tuple([] for _ in PRIORITIES)  # … likewise
+        self.starts: tuple[list[float], ...] = tuple([] for _ in PRIORITIES)  # flat; … likewise
         self.recent_starts: tuple[deque[Rows], ...] = tuple(deque() for _ in PRIORITIES)
         self.pages: deque[Page] = deque()
         self._counted = 0  # up to this index of the newest page the counters are right
@@ -52,7 +54,8 @@ class Book:
         """Note a request that was sent away for want of capacity."""
         self.turned_away[rank] += 1
         self._refusals[rank].append(code)
-        self.first_breach = min(self.first_breach, at)
+        if self.first_breach == inf:  # what broke before is known by now, and was earlier
+            self.first_breach = at
 
     def refuse(self, rank: int, code: ReasonCode) -> None:
         """Note a request that was sent away for what it is."""
@@ -77,7 +80,7 @@ class Book:
             self._add_work(len(seconds) - len(here), float(seconds.sum() - not_plain.sum()))
         for rank, starts in enumerate(self.starts):
             if starts:
-                rows = np.array(starts).T.copy()
+                rows = np.array(starts).reshape(-1, 3).T
                 starts.clear()
                 self.recent_starts[rank].append(rows)
                 self._unreduced[rank].append(rows)

@@ -9,10 +9,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from controlplane.simulation.world.book import Book
+from controlplane.simulation.world.book import WINDOW_S, Book
 from controlplane.simulation.world.source import N
 
-WINDOW_S = 15.0
 _NO_STARTS = np.zeros((3, 0))
 
 

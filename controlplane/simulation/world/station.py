@@ -15,7 +15,7 @@ from controlplane.decide.admission.capacity import LENT
 from controlplane.decide.admission.verdicts import ADMITTED, OK, Ticket, Verdict
 from controlplane.domain.policies import AdmissionPolicy
 from controlplane.simulation.traffic import Traffic
-from controlplane.simulation.world.book import Book
+from controlplane.simulation.world.book import WINDOW_S, Book
 from controlplane.simulation.world.engines import Engine
 from controlplane.simulation.world.slots import PART, TIMER, Slots
 from controlplane.simulation.world.source import Source
@@ -66,6 +66,7 @@ class Station:
             book.reduce(source.index)
             if not source.turn():
                 break
+            book.forget_before(source.at[0] - WINDOW_S)
             book.open(source.page)
         self.now = self._complete(to)
         return self.now
@@ -185,7 +186,8 @@ class Station:
                 self._arm(at + self.admission.patience)
         elif verdict.retry_after_s is not None:
             book.turn_away(rank, verdict.code, at)
-            self.refused_at = min(self.refused_at, at)
+            if self.refused_at == inf:
+                self.refused_at = at
             return at
         elif verdict.status == OK:
             lent = verdict.pool is LENT
@@ -208,7 +210,7 @@ class Station:
             service_s = slots.paced(slot, service_s)
         end = now + service_s
         heappush(slots.running, (end, slot, rank, arrived, now))
-        self.book.starts[rank].append((arrived, now, end))
+        self.book.starts[rank].extend((arrived, now, end))
         if isinstance(handle, Prompted):
             self._begin_prompted(handle, slot, (end, rank, now), lent=lent)
 

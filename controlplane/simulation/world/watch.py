@@ -8,7 +8,8 @@ from controlplane.domain.load import ClassLoad, ModelLoad
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.quantities import Instant, ModelName
 from controlplane.domain.samples import IDLE, NOT_YET, Absence, NoData, Sample, Value, Zero
-from controlplane.simulation.world.recent import WINDOW_S, percentiles
+from controlplane.simulation.world.book import WINDOW_S
+from controlplane.simulation.world.recent import percentiles
 from controlplane.simulation.world.station import Station
 
 SHORTEST_S = 1.0  # a rate over less than this says nothing

@@ -56,7 +56,7 @@ def test_a1_full_with_endpoints_is_429_and_says_when_to_come_again() -> None:
 
     assert isinstance(refused, Verdict)
     assert (refused.status, refused.code) == (429, ReasonCode.QUEUE_FULL)
-    # 50 before it and itself, two at a time, a second each: 25.5 s
+    # 50 before it and itself, two at a time, a second each: 25.5 s, rounded up
     assert refused.retry_after_s == 26
 
 
