@@ -110,7 +110,14 @@ def test_the_ninth_model_takes_the_first_colour_again() -> None:
 def test_labels_of_near_points_do_not_lie_on_each_other() -> None:
     points = [(100.0, 100.0, "seed-000"), (110.0, 102.0, "hpa:0.7"), (95.0, 104.0, "static:6")]
 
-    labels = place_labels(points)
+    labels = place_labels(points, 400.0)
 
     assert len({(label.x, label.y) for label in labels}) == 3
-    assert labels == place_labels(points)
+    assert labels == place_labels(points, 400.0)
+
+
+def test_a_label_stays_within_the_picture() -> None:
+    (label,) = place_labels([(390.0, 50.0, "controlplane:service")], 400.0)
+
+    assert label.end
+    assert label.x < 390.0

@@ -36,7 +36,7 @@ class Step(NamedTuple):
 
     rung: Rung
     measures: tuple[Measure, ...]
-    besides: tuple[tuple[str, str], ...]
+    besides: tuple[Evidence, ...]
 
 
 async def context(state: State, view: View) -> Context:
@@ -72,7 +72,7 @@ def _steps(rungs: Iterable[Rung]) -> Iterable[Step]:
     for rung in rungs:
         measured = tuple(filter(None, (_measure(one) for one in rung.evidence)))
         names = {measure.name for measure in measured}
-        besides = tuple((one.name, pair(one)[0]) for one in rung.evidence if one.name not in names)
+        besides = tuple(one for one in rung.evidence if one.name not in names)
         yield Step(rung, measured, besides)
 
 

@@ -36,18 +36,16 @@ class Box(NamedTuple):
         )
 
 
-def place_labels(points: Sequence[tuple[float, float, str]]) -> tuple[Label, ...]:
-    """Give each point's label its place."""
+def place_labels(points: Sequence[tuple[float, float, str]], width: float) -> tuple[Label, ...]:
+    """Give each point's label its place within the picture."""
     taken = [Box(x - 6, y - 6, x + 6, y + 6) for x, y, _ in points]
     labels: list[Label] = []
     for x, y, text in points:
-        wide = len(text) * LETTER
         places = list(_places(x, y))
-        boxes = [_box(place, wide) for place in places]
-        free = [
-            index for index, box in enumerate(boxes) if not any(box.meets(other) for other in taken)
-        ]
-        chosen = free[0] if free else 0
+        boxes = [_box(place, len(text) * LETTER) for place in places]
+        fitting = [i for i, box in enumerate(boxes) if box.left >= 0 and box.right <= width]
+        free = [i for i in fitting if not any(boxes[i].meets(other) for other in taken)]
+        chosen = (free or fitting or [0])[0]
         taken.append(boxes[chosen])
         labels.append(places[chosen])
     return tuple(labels)

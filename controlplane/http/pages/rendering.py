@@ -111,6 +111,8 @@ def _words(words: Words) -> Mapping[str, Any]:
         "loop_name": words.loop,
         "evidence_name": words.evidence,
         "effect": words.effect,
+        "seen_text": words.seen,
+        "note_text": words.note,
         "done_step": words.action,
         "change": words.change,
         "because": words.because,

@@ -55,7 +55,8 @@ async def context(state: State, view: View) -> Context:
     done = _newest(run for run in of_scenario if run.state == "done" and run.report)
     return {
         "scenarios": state.scenarios,
-        "policies": state.policies,
+        "policies": [name for name in state.policies if name.islower()],
+        "forms": [name for name in state.policies if not name.islower()],  # e.g. static:N
         "scenario": scenario,
         "with_runs": names,
         "under_way": [run for run in reversed(runs) if run.state in UNDER_WAY],
@@ -115,7 +116,7 @@ def frontier(done: Sequence[RunProgress]) -> Frontier:
         return round(floor - (part or 0.0) * (floor - 16), 1)
 
     spots = [(place(_hours(run)), rise(in_time(run, priority)), run) for run in done]
-    labels = place_labels([(x, y, run.policy) for x, y, run in spots])
+    labels = place_labels([(x, y, run.policy) for x, y, run in spots], WIDTH)
     placed = [
         Point(x, y, run, run.policy.startswith("controlplane"), label)
         for (x, y, run), label in zip(spots, labels, strict=True)

@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from controlplane.domain.overrides import FLEET
-from controlplane.domain.reasons import Reason
+from controlplane.domain.reasons import Evidence, Reason
 from controlplane.http.pages.language import translations
 from controlplane.http.reads.shapes.decisions import DecisionLine, Rung
 from controlplane.http.reads.shapes.fleet import DeviceCell, NodeRow
 from controlplane.http.reads.shapes.models import LaneCounts
-from controlplane.render.sentences import account, clause, headline, quantity
+from controlplane.render.sentences import account, clause, headline, pair, quantity
 
 
 def deciding(line: DecisionLine) -> Reason:
@@ -149,6 +149,22 @@ class Words:
         if kind in timed:
             return f"{timed[kind]}, {self.priority(priority)}"
         return said.get(name, name.replace("_", " "))
+
+    def seen(self, one: Evidence) -> str:
+        """Write one thing that was seen; units that are words are words of the language."""
+        _ = self._one
+        said = {
+            "slots": _("%(n)s slots"),
+            "/s per replica": _("%(n)s/s per replica"),
+            "per replica": _("%(n)s per replica"),
+        }
+        form = said.get(one.unit)
+        return form % {"n": quantity(one.value, "", 2)} if form else pair(one)[0]
+
+    def note(self, note: str) -> str:
+        """Word the notes the loops leave; whatever else somebody noted stays as it is."""
+        _ = self._one
+        return {"in force": _("in force")}.get(note, note)
 
     def effect(self, rung: Rung) -> str:
         """Say what a rule did to the figure."""

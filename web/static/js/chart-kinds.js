@@ -7,7 +7,7 @@ const DASHES = { high: undefined, medium: [6, 3], low: [2, 3] };
 const KEYS = { high: "", medium: "dash", low: "dots" };
 const LANES = ["serving", "warm", "loading", "draining"];
 
-const digits = (x) => (x === 0 ? "0" : x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x.toPrecision(2));
+const digits = (x) => (x >= 1000 ? x.toFixed(0) : String(Number(x.toPrecision(3))));
 const seconds = (x) => (x > 0 && x < 0.1 ? `${digits(x * 1000)} ms` : `${digits(x)} s`);
 const known = (line) => line.some((value) => value !== null);
 const model = () => `--${document.querySelector("[data-tone]").dataset.tone}`;

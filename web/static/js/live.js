@@ -22,11 +22,18 @@ function lost() {
   stale.hidden = false;
 }
 
+function entitle() {
+  const count = document.querySelector('[data-live="count"] .count')?.textContent;
+  const plain = document.title.replace(/^\(\d+\) /, "");
+  document.title = count ? `(${count}) ${plain}` : plain;
+}
+
 function put(name, text) {
   for (const target of document.querySelectorAll(`[data-live="${name}"]`)) {
     if (target.contains(document.activeElement) && document.activeElement.matches("input, select, textarea")) continue;
     htmx.swap({ text, target, sourceElement: target, swap: "innerMorph" });
   }
+  if (name === "count") entitle();
   document.dispatchEvent(new CustomEvent("live", { detail: name }));
 }
 
@@ -41,6 +48,7 @@ function follow() {
 }
 
 if (document.body.dataset.feed) {
+  entitle();
   follow();
   setInterval(() => {
     if (Date.now() - lastHeard < QUIET_MS) return;

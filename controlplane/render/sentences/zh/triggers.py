@@ -17,12 +17,12 @@ TRIGGERS: Table = {
     ),
     C.WAIT_P99_BROKEN: Wording(
         "P99 等待超限",
-        "[{class}级|]P99 等待时间[达到 {seen}|超出承诺][，承诺为 {limit}]",
+        "[{class}级 |]P99 等待时间[达到 {seen}|超出承诺][，承诺为 {limit}]",
         "从到达到获得槽位的等待时间超出了对该优先级的承诺。",
     ),
     C.LATENCY_P99_BROKEN: Wording(
         "P99 延迟超限",
-        "[{class}级|]P99 延迟[达到 {seen}|超出承诺][，承诺为 {limit}]",
+        "[{class}级 |]P99 延迟[达到 {seen}|超出承诺][，承诺为 {limit}]",
         "从到达到最后一个字节（含服务时间）超出了对该优先级的承诺。",
     ),
     C.P99_WITHIN: Wording(
