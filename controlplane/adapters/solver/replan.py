@@ -19,7 +19,7 @@ def replan(instance: Instance, node_limit: int = NODE_LIMIT) -> Plan:
     if not net.parcels or not net.graphs:
         return Plan(patterns=(), unit_mib=net.unit_mib, bound_mib=bound, proven=True)
     programme = Programme(net)
-    stages = [programme.least(terms, node_limit) for terms in _sums(programme)]
+    stages = [programme.least(weights, node_limit) for weights in _sums(programme)]
     return Plan(
         patterns=patterns(net, programme.flow()),
         unit_mib=net.unit_mib,
