@@ -6,6 +6,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import urllib.request
 import venv
 from pathlib import Path
 from zipfile import ZipFile
@@ -82,12 +83,17 @@ def command(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place / "bin" / "controlplane"
 
 
+def away(data: Path | None) -> dict[str, str]:
+    """Give an environment in which nothing leads back to the checkout."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "CONTROLPLANE_"))}
+    return clean if data is None else clean | {"CONTROLPLANE_DATA": str(data)}
+
+
 def said(command: Path, *arguments: str | Path, data: Path | None = None) -> str:
     """Run the installed command away from the checkout; it must end with 0."""
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("PYTHON", "CONTROLPLANE_"))}
     ended = subprocess.run(
-        [command, *arguments], cwd=command.parent, capture_output=True, text=True, check=False,
-        env=clean if data is None else clean | {"CONTROLPLANE_DATA": str(data)},
+        [command, *arguments], cwd=command.parent, env=away(data),
+        capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     return ended.stdout
@@ -144,3 +150,27 @@ def test_the_installed_command_migrates_a_new_store(command: Path, tmp_path: Pat
 def test_the_installed_command_knows_its_scenarios_and_profiles(command: Path) -> None:
     assert re.search(r"\bseed-000-day\b", said(command, "simulate", "--help"))
     assert said(command, "schema", "--kind", "scenario").startswith("{")
+
+
+def test_the_installed_daemon_serves_its_page_with_all_it_refers_to(
+    command: Path, tmp_path: Path
+) -> None:
+    with subprocess.Popen(
+        [command, "serve", "--port", "0"], cwd=command.parent, env=away(tmp_path),
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+    ) as daemon:  # fmt: skip
+        try:
+            assert daemon.stdout is not None
+            address = daemon.stdout.readline().split()[-1]
+            page = fetched(address)
+            assets = set(re.findall(r'(?:href|src)="(/static/[^"#?]+)', page))
+            assert assets
+            assert [asset for asset in sorted(assets) if not fetched(address + asset)] == []
+        finally:
+            daemon.terminate()
+        assert daemon.wait(30) == 0
+
+
+def fetched(url: str) -> str:
+    with urllib.request.urlopen(url, timeout=30) as answer:
+        return str(answer.read().decode())
