@@ -6,11 +6,12 @@ from zoneinfo import ZoneInfo
 import pytest
 from aiohttp.test_utils import make_mocked_request
 
+from controlplane.http.frame import Glance
 from controlplane.http.pages.format import clock, day, lasting, moment, money, share
 from controlplane.http.pages.language import chosen_language
 from controlplane.http.pages.queues import beads
 from controlplane.http.pages.sorting import ordered
-from controlplane.http.pages.view import View, address_with, zone_named
+from controlplane.http.pages.view import View, address_with, view_at, zone_named
 
 NOON = 1_796_040_000.0  # 2026-11-30 12:00:00 UTC
 UTC = ZoneInfo("UTC")
@@ -82,10 +83,18 @@ def test_what_is_unknown_sorts_last_either_way() -> None:
 
 
 def test_an_address_keeps_its_filters_and_forgets_the_page_of_a_list() -> None:
-    view = View(path="/decisions", query=(("model", "a"), ("before", "7"), ("events", "top")))
+    view = View(path="/decisions", query=(("model", "a"), ("before", "7")))
 
     assert address_with(view, loop="spare") == "/decisions?model=a&loop=spare"
     assert address_with(view, model=None) == "/decisions"
+
+
+def test_a_fragment_knows_its_page_by_the_feeds_address() -> None:
+    query = (("events", "top,model"), ("path", "/models/a"), ("zone", "Asia/Shanghai"), ("q", "x"))
+
+    view = view_at(Glance(language="zh", query=query))
+
+    assert (view.path, view.query, view.zone.key) == ("/models/a", (("q", "x"),), "Asia/Shanghai")
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def view_at(glance: Glance) -> View:
         zone=zone_named(glance.get(ZONE, "UTC")),
         role=glance.role,
         path=glance.get("path", "/"),
-        query=glance.query,
+        query=tuple(pair for pair in glance.query if pair[0] not in FEED_ONLY),
     )
 
 
@@ -79,9 +79,7 @@ def zone_named(name: str) -> ZoneInfo:
 def address_with(view: View, **changed: str | None) -> str:
     """Give the page's address with some parameters changed; None takes one away."""
     # Another order or filter begins at the first page again.
-    query = {
-        name: value for name, value in view.query if name not in (*FEED_ONLY, "before", "page")
-    }
+    query = {name: value for name, value in view.query if name not in ("before", "page")}
     for name, value in changed.items():
         if value is None or value == "":
             query.pop(name, None)
