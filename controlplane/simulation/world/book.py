@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import ReasonCode
-from controlplane.simulation.world.source import RANKS, N, Page
+from controlplane.simulation.world.source import FEW, RANKS, N, Page
 from controlplane.simulation.world.tally import ClassTally
 
 WINDOW_S = 15.0  # what percentiles are taken over: nothing older is kept
@@ -69,15 +69,18 @@ class Book:
 
     def count(self, until: int) -> None:
         """Bring the counters up to this index of the newest page. Done at every look: cheap."""
-        apart = self._mark()
         if until > self._counted:
-            page, stretch = self.pages[-1], slice(self._counted, until)
-            here = apart[apart >= self._counted]
+            page, first = self.pages[-1], self._counted
             self._counted = until
-            for rank, arrived in enumerate(np.bincount(page.rank[stretch], minlength=N).tolist()):
+            for rank, arrived in enumerate(_by_rank(page, first, until)):
                 self.by_rank[rank].arrived += arrived
-            seconds, not_plain = page.service_s[stretch], page.service_s[here]
-            self._add_work(len(seconds) - len(here), float(seconds.sum() - not_plain.sum()))
+            # Whoever was set apart since the last look is among those who came since.
+            seconds = page.service_list
+            if self.apart:
+                page.apart[self.apart] = True
+            waited = sum([seconds[index] for index in self.apart])
+            self._add_work(until - first - len(self.apart), sum(seconds[first:until]) - waited)
+            self.apart.clear()
         for rank, starts in enumerate(self.starts):
             if starts:
                 rows = np.array(starts).reshape(-1, 3).T
@@ -85,16 +88,6 @@ class Book:
                 self.recent_starts[rank].append(rows)
                 self._unreduced[rank].append(rows)
                 self._add_work(rows.shape[1], float(rows[2].sum() - rows[1].sum()))
-
-    def _mark(self) -> NDArray[np.intp]:
-        """Mark on its page which requests were not plain; give their indices there.
-
-        They are all of the newest page, for every page is counted before the next is opened.
-        """
-        indices = np.array(self.apart, dtype=np.intp)
-        self.apart.clear()
-        self.pages[-1].apart[indices] = True
-        return indices
 
     def _add_work(self, started: int, seconds: float) -> None:
         self.started += started
@@ -174,3 +167,12 @@ class Book:
         for starts in self.recent_starts:
             while starts and float(starts[0][2].max()) < moment:
                 starts.popleft()
+
+
+def _by_rank(page: Page, first: int, until: int) -> list[int]:
+    """Count requests by rank."""
+    if until - first > FEW:
+        counts: list[int] = np.bincount(page.rank[first:until], minlength=N).tolist()
+        return counts
+    ranks = page.rank_list[first:until]
+    return [ranks.count(rank) for rank in RANKS]

@@ -4,44 +4,93 @@ Waits count when a request starts, latencies when it ends, as they would be seen
 requests is no number; it is idle.
 """
 
-from collections.abc import Sequence
+from bisect import bisect_left
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from controlplane.simulation.world.book import WINDOW_S, Book
-from controlplane.simulation.world.source import N
+from controlplane.simulation.world.source import FEW, RANKS, N
 
 _NO_STARTS = np.zeros((3, 0))
 
 
-def p99(values: NDArray[np.float64], zeros: int = 0) -> float | None:
-    """Give the 99th percentile of some values and so many zeros besides, by nearest rank."""
-    total = len(values) + zeros
-    if not total:
-        return None
-    rank = -(-total * 99 // 100) - 1 - zeros
-    if rank < 0:
-        return 0.0
-    return float(np.partition(values, rank)[rank])
+Percentiles: TypeAlias = "list[float | None]"
 
 
-def percentiles(
-    book: Book, now: float, until: int
-) -> tuple[Sequence[float | None], Sequence[float | None]]:
+def percentiles(book: Book, now: float, until: int) -> tuple[Percentiles, Percentiles]:
     """Give the P99 of waits and of latencies by rank; `until` is the newest page's next index."""
     since = now - WINDOW_S
+    page = book.pages[-1]
+    first = bisect_left(page.at_list, since - page.longest_s)
+    waiting = sum(rows.shape[1] for recent in book.recent_starts for rows in recent)
+    if len(book.pages) == 1 and until - first + waiting <= FEW:
+        return _of_few(book, (since, now), first, until)
+    return _of_many(book, (since, now), until)
+
+
+def _of_few(
+    book: Book, window: tuple[float, float], first: int, until: int
+) -> tuple[Percentiles, Percentiles]:
+    """With lists: an array call costs as much as fifty requests."""
+    since, now = window
+    page = book.pages[-1]
+    at_once = [0 for _ in RANKS]
+    waits: list[list[float]] = [[] for _ in RANKS]
+    latencies: list[list[float]] = [[] for _ in RANKS]
+    columns = page.at_list, page.rank_list, page.service_list
+    plain = zip(*(column[first:until] for column in columns), strict=True)
+    for (at, rank, service_s), apart in zip(plain, page.apart[first:until].tolist(), strict=True):
+        if not apart:
+            at_once[rank] += at > since
+            if since < at + service_s <= now:
+                latencies[rank].append(service_s)
+    for rank, recent in enumerate(book.recent_starts):
+        starts = [start for rows in recent for start in rows.T.tolist()]
+        waits[rank] += [began - at for at, began, _ in starts if began > since]
+        latencies[rank] += [end - at for at, _, end in starts if since < end <= now]
+    return (
+        [_nearest_rank(sorted(waits[rank]), at_once[rank]) for rank in RANKS],
+        [_nearest_rank(sorted(latencies[rank])) for rank in RANKS],
+    )
+
+
+def _nearest_rank(ordered: list[float], zeros: int = 0) -> float | None:
+    if not ordered and not zeros:
+        return None
+    rank = _rank(len(ordered), zeros)
+    return ordered[rank] if rank >= 0 else 0.0
+
+
+def _rank(values: int, zeros: int) -> int:
+    """Give the place of the 99th percentile among the values, below 0 where it is a zero."""
+    return -(-(values + zeros) * 99 // 100) - 1 - zeros
+
+
+def _of_many(
+    book: Book, window: tuple[float, float], until: int
+) -> tuple[Percentiles, Percentiles]:
+    """With arrays."""
+    since, now = window
     pages = book.pages
     plain = sum(page.at_once(since, until if page is pages[-1] else len(page.at)) for page in pages)
     counts = np.zeros(N, dtype=np.intp) + plain
-    waits: list[float | None] = []
-    latencies: list[float | None] = []
+    waits: Percentiles = []
+    latencies: Percentiles = []
     for rank, recent in enumerate(book.recent_starts):
         rows = np.concatenate(recent, axis=1) if recent else _NO_STARTS
         arrived, started, end = rows
         fresh = started > since
-        waits.append(p99(started[fresh] - arrived[fresh], int(counts[rank])))
+        waits.append(_partitioned(started[fresh] - arrived[fresh], int(counts[rank])))
         ended = (end > since) & (end <= now)
         parts = [page.latencies(rank, since, now) for page in pages]
-        latencies.append(p99(np.concatenate((end[ended] - arrived[ended], *parts))))
+        latencies.append(_partitioned(np.concatenate((end[ended] - arrived[ended], *parts))))
     return waits, latencies
+
+
+def _partitioned(values: NDArray[np.float64], zeros: int = 0) -> float | None:
+    if not len(values) and not zeros:
+        return None
+    rank = _rank(len(values), zeros)
+    return float(np.partition(values, rank)[rank]) if rank >= 0 else 0.0

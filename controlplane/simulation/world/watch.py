@@ -1,6 +1,7 @@
 """A front door seen from outside: counters read at each look, rates between looks, percentiles."""
 
 from collections import deque
+from collections.abc import Callable
 from math import inf
 from typing import NamedTuple
 
@@ -43,15 +44,17 @@ class Watch:
         now = self._read()
         last = self._before(now.at - SHORTEST_S)
         steady = self._before(now.at - self.steady_s)
-        # A dictionary would be clearer, but this is done for every model in every cycle.
         waits, latencies = percentiles(station.book, now.at, station.source.index)
+        arrivals = _rates(last, now, at, lambda r: r.arrived)
+        steadily = _rates(steady, now, at, lambda r: r.arrived)
+        turned_away = _rates(last, now, at, lambda r: r.turned_away)
         classes = {}
         for rank, priority in enumerate(PRIORITIES):
             classes[priority] = ClassLoad(
                 queue=_sample(station.admission.queued[rank], at),
-                arrivals=_rate(last, now, "arrived", rank, at),
-                arrivals_steady=_rate(steady, now, "arrived", rank, at),
-                turned_away=_rate(last, now, "turned_away", rank, at),
+                arrivals=arrivals[rank],
+                arrivals_steady=steadily[rank],
+                turned_away=turned_away[rank],
                 wait_p99=_percentile(waits[rank], at),
                 latency_p99=_percentile(latencies[rank], at),
             )
@@ -124,8 +127,15 @@ def _percentile(seconds: float | None, at: Instant) -> Sample:
     return IDLE if seconds is None else _sample(seconds, at)
 
 
-def _rate(since: Reading | None, now: Reading, counter: str, rank: int, at: Instant) -> Sample:
+def _rates(
+    since: Reading | None,
+    now: Reading,
+    at: Instant,
+    counters: Callable[[Reading], tuple[int, ...]],
+) -> list[Sample]:
+    """Give the counters' rates by rank between two readings."""
     if since is None or now.at <= since.at:
-        return NOT_YET
-    counted = getattr(now, counter)[rank] - getattr(since, counter)[rank]
-    return _sample(counted / (now.at - since.at), at)
+        return [NOT_YET for _ in PRIORITIES]
+    seconds = now.at - since.at
+    pairs = zip(counters(since), counters(now), strict=True)
+    return [_sample((after - before) / seconds, at) for before, after in pairs]

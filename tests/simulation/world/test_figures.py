@@ -29,8 +29,8 @@ from tests.simulation.world.fleets import (
 CROWDED = {0: 3.0, 1: 2.0, 2: 4.0}  # per second, on 8 slots of 1 s
 
 
-def crowded_world(rows: list[Row], size: int = 1000, **spec: Any) -> World:
-    catalogue = a_catalogue({CHAT: a_model(AdmissionPolicy(reserve=1), slots=4)})
+def crowded_world(rows: list[Row], size: int = 1000, slots: int = 4, **spec: Any) -> World:
+    catalogue = a_catalogue({CHAT: a_model(AdmissionPolicy(reserve=1), slots=slots)})
     traffic = {CHAT: Rows(rows, size)}
     return a_world(catalogue=catalogue, serving=2, traffic=traffic, **spec)
 
@@ -153,14 +153,15 @@ def test_the_steady_rate_covers_its_whole_window() -> None:
     assert number(load.service_s) == pytest.approx(0.1)
 
 
-def test_p99s_are_the_real_ones_of_the_last_15_seconds() -> None:
-    rows = poisson(11, 60.0, {0: 6.0}, 1.0)
-    world = crowded_world(rows)
+@pytest.mark.parametrize("slots", [8, 160])  # few requests, and many
+def test_p99s_are_the_real_ones_of_the_last_15_seconds(slots: int) -> None:
+    rows = poisson(11, 60.0, {0: 0.9 * slots}, 1.0)
+    world = crowded_world(rows, slots=slots // 2)
     pass_to(world, 37.0)
     world.observe()
     pass_to(world, 60.0)
     load = world.observe().loads[CHAT].classes[Priority.HIGH]
-    starts = first_come_first_served(rows, slots=8)
+    starts = first_come_first_served(rows, slots)
     waits = [s - at for (at, _, _), s in zip(rows, starts, strict=True) if 45.0 < s <= 60.0]
     latencies = [
         s + service - at
