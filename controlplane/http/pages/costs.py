@@ -1,9 +1,8 @@
 """What was paid, by day and by whom, shown adding up to the bill."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple, cast, get_args
-from zoneinfo import ZoneInfo
 
 from controlplane.domain.ledger import LineKind
 from controlplane.domain.quantities import MICROS_PER_UNIT, Instant
@@ -17,7 +16,6 @@ from controlplane.http.reads.shapes.costs import CostLine
 from controlplane.http.state import State
 
 DAY_S = 86_400.0
-UTC_ZONE = ZoneInfo("UTC")
 DAYS = {"today": 1, "7d": 7, "30d": 30}
 KINDS = tuple(str(kind) for kind in LineKind)
 
@@ -81,7 +79,7 @@ def every_day(span: Span, days: Iterable[CostLine]) -> Iterator[tuple[str, Mappi
 def day_label(key: str, language: str) -> str:
     """Give the day as it stands under its bar."""
     at = datetime.fromisoformat(f"{key}T12:00:00+00:00").timestamp()
-    return day(at, UTC_ZONE, language)
+    return day(at, UTC, language)
 
 
 def _ranges(language: str) -> tuple[tuple[str, str], ...]:

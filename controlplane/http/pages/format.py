@@ -1,9 +1,8 @@
 """Instants, spans, money and shares as people read them, in the reader's language and zone."""
 
 from collections.abc import Callable
-from datetime import datetime
+from datetime import UTC, datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 from babel.dates import format_date
 
@@ -18,12 +17,12 @@ DASH = "–"
 SYMBOLS = {"CNY": "¥", "USD": "$", "EUR": "€", "GBP": "£", "JPY": "¥"}
 
 
-def clock(at: Instant | None, zone: ZoneInfo) -> str:
+def clock(at: Instant | None, zone: tzinfo) -> str:
     """Give the time of day."""
     return DASH if at is None else datetime.fromtimestamp(at, zone).strftime("%H:%M:%S")
 
 
-def day(at: Instant | None, zone: ZoneInfo, language: str) -> str:
+def day(at: Instant | None, zone: tzinfo, language: str) -> str:
     """Give the day, e.g. 29 Nov."""
     if at is None:
         return DASH
@@ -35,10 +34,10 @@ def iso(at: Instant | None) -> str:
     """Give the instant for machines: the value of a `datetime` attribute."""
     if at is None:
         return ""
-    return datetime.fromtimestamp(at, ZoneInfo("UTC")).isoformat(timespec="milliseconds")
+    return datetime.fromtimestamp(at, UTC).isoformat(timespec="milliseconds")
 
 
-def moment(at: Instant | None, now: Instant, zone: ZoneInfo, language: str) -> str:
+def moment(at: Instant | None, now: Instant, zone: tzinfo, language: str) -> str:
     """Give the time of day, with its day when that is not today."""
     if at is None:
         return DASH

@@ -13,6 +13,7 @@ from controlplane.domain.quantities import ModelName
 from controlplane.http.access import Role
 from controlplane.http.api.overrides import Change, Preview, Verb, plan
 from controlplane.http.auth import caller_of, require
+from controlplane.http.forms import form_of
 from controlplane.http.login import own_address
 from controlplane.http.pages.page import Page, frame
 from controlplane.http.pages.rendering import RENDERER, answer
@@ -46,7 +47,7 @@ async def do(request: web.Request) -> web.Response:
     """Do it, and go back to where it was asked for."""
     require(request, Role.OPERATOR)
     state = request.app[STATE]
-    form = await request.post()
+    form = await form_of(request)
     made = await _plan(request, state, str(form.get("replicas", "")))
     who = caller_of(request).name
     await state.overrides.put(made.after or Override(subject=made.subject, by=who, at=wall()))

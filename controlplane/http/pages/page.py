@@ -59,7 +59,7 @@ class Page(NamedTuple):
 async def frame(state: State, view: View, page: Page) -> Context:
     """Gather what surrounds every page."""
     here = f"{view.path}?{urlencode(view.query)}" if view.query else view.path
-    watched = {"events": f"top,count,{page.name}", "path": view.path, ZONE: view.zone.key}
+    watched = {"events": f"top,count,{page.name}", "path": view.path, ZONE: str(view.zone)}
     return {
         "top": await top_bar(state),
         "page": page.rail or page.name,

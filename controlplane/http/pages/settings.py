@@ -8,6 +8,7 @@ from controlplane.clock import wall
 from controlplane.http.access import Role
 from controlplane.http.api.catalogue import LARGEST, FleetFile, faults_of
 from controlplane.http.auth import caller_of, require
+from controlplane.http.forms import form_of
 from controlplane.http.pages.page import Context, Page, frame
 from controlplane.http.pages.rendering import RENDERER, answer
 from controlplane.http.pages.view import View, view_of
@@ -42,12 +43,12 @@ async def context(state: State, view: View) -> Context:
 async def check(request: web.Request) -> web.Response:
     """Check a fleet file from the form; apply it where that is asked for and it has no fault."""
     state, view = request.app[STATE], view_of(request)
-    form = await request.post()
+    form = await form_of(request)
     text = str(form.get("text", ""))
     if not 0 < len(text) <= LARGEST:
         raise bad("text", len(text), f"must have from 1 to {LARGEST} characters")
     written = FleetFile(text=text, source=str(form.get("source", "")) or "settings page")
-    faults = faults_of(state, written)
+    faults = await faults_of(state, written)
     if form.get("do") == "apply":
         require(request, Role.ADMIN)
         if not faults:

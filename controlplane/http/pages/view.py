@@ -1,5 +1,6 @@
 """Who looks, and how: everything a rendering depends on besides the fleet itself."""
 
+from datetime import UTC, tzinfo
 from functools import lru_cache
 from typing import NamedTuple
 from urllib.parse import urlencode
@@ -22,7 +23,7 @@ class View(NamedTuple):
     """One reader."""
 
     language: str = "en"
-    zone: ZoneInfo = ZoneInfo("UTC")
+    zone: tzinfo = UTC
     role: Role = Role.VIEWER
     theme: str = "auto"
     path: str = "/"
@@ -68,12 +69,12 @@ def view_at(glance: Glance) -> View:
 
 
 @lru_cache(maxsize=64)
-def zone_named(name: str) -> ZoneInfo:
+def zone_named(name: str) -> tzinfo:
     """Give a time zone; one the system does not know is UTC."""
     try:
         return ZoneInfo(name[:64])
     except (ZoneInfoNotFoundError, ValueError, OSError):
-        return ZoneInfo("UTC")
+        return UTC
 
 
 def address_with(view: View, **changed: str | None) -> str:

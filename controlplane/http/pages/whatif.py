@@ -7,6 +7,7 @@ from aiohttp import web
 
 from controlplane.http.access import Role
 from controlplane.http.auth import require
+from controlplane.http.forms import form_of
 from controlplane.http.pages.labels import Label, place_labels
 from controlplane.http.pages.page import Context, Page
 from controlplane.http.pages.pictures import nice_ticks
@@ -72,7 +73,7 @@ async def start(request: web.Request) -> web.Response:
     """Start one run a chosen policy, from the form."""
     require(request, Role.OPERATOR)
     state = request.app[STATE]
-    form = await request.post()
+    form = await form_of(request)
     scenario = str(form.get("scenario", ""))
     if scenario not in state.scenarios:
         raise bad("scenario", scenario, f"must be one of: {', '.join(sorted(state.scenarios))}")
