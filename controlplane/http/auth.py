@@ -33,7 +33,8 @@ def new_secret() -> str:
 
 def secret_hash(secret: str) -> str:
     """Give what is stored of a secret."""
-    return sha256(secret.encode()).hexdigest()
+    # A header may hold any byte; what is no UTF-8 comes as surrogates and is nobody's secret.
+    return sha256(secret.encode(errors="surrogateescape")).hexdigest()
 
 
 @web.middleware

@@ -7,6 +7,7 @@ from aiohttp import web
 from controlplane.clock import wall
 from controlplane.http.audit import note
 from controlplane.http.auth import COOKIE, owner
+from controlplane.http.forms import form_of
 from controlplane.http.frame import LOGIN_PAGE
 from controlplane.http.state import STATE
 from controlplane.ports import AuditEntry
@@ -27,7 +28,7 @@ async def show_login(request: web.Request) -> web.Response:
 
 async def log_in(request: web.Request) -> web.StreamResponse:
     """Take the token and go where the reader wanted to."""
-    form = await request.post()
+    form = await form_of(request)
     secret = form.get("token")
     caller = await owner(request.app[STATE], secret.strip()) if isinstance(secret, str) else None
     if caller is None or not isinstance(secret, str):

@@ -1,5 +1,6 @@
 """A daemon's HTTP side on in-memory stores: a small fleet, some decisions, a ledger."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from typing import Any
@@ -48,6 +49,7 @@ from tests.builders import (
 
 T0 = 1_800_000_000.0  # 2027-01-15 08:00 UTC
 SMALL = ModelName("small")
+API_OVERRIDE = "/api/v1/overrides/chat"
 Client = TestClient[web.Request, web.Application]
 Opened = Callable[..., Awaitable[Client]]
 
@@ -235,3 +237,14 @@ async def a_token(state: State, role: Role, **more: Any) -> dict[str, str]:
     given: dict[str, Any] = {"name": f"{role}-token", "role": str(role), "created_at": T0, **more}
     await state.tokens.add(Token(**given), secret_hash(secret))
     return {"Authorization": f"Bearer {secret}"}
+
+
+async def raw(client: Client, head: bytes) -> bytes:
+    """Send a head no client library would, and give the answer as it came."""
+    reader, writer = await asyncio.open_connection(client.host, client.port)
+    host = f"Host: {client.host}:{client.port}".encode()
+    writer.write(b"\r\n".join((head, host, b"Connection: close", b"", b"")))
+    answer = await reader.read()
+    writer.close()
+    await writer.wait_closed()
+    return answer

@@ -10,9 +10,11 @@ from aiohttp import web
 
 from controlplane.domain.faults import Fault
 from controlplane.domain.quantities import Instant
+from controlplane.http.forms import form_of
 from controlplane.http.problems import ProblemError, bad
 
 FORM = "application/x-www-form-urlencoded"
+LARGEST_INT = 2**63 - 1  # what a database can compare with
 RESERVED = frozenset({"format"})  # understood by every route with a CSV twin
 
 
@@ -34,6 +36,10 @@ def checked(values: Mapping[str, Any], kind: type[msgspec.Struct]) -> Any:
             given[field.name] = msgspec.convert(values[name], field.type, strict=False)
         except msgspec.ValidationError as error:
             faults.append(Fault("request", None, name, str(values[name])[:80], _rule(error)))
+            continue
+        if isinstance(given[field.name], int) and abs(given[field.name]) > LARGEST_INT:
+            rule = f"must be from -{LARGEST_INT} to {LARGEST_INT}"
+            faults.append(Fault("request", None, name, str(values[name])[:80], rule))
     if faults:
         first = faults[0]
         more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
@@ -65,7 +71,7 @@ def params_of(request: web.Request, kind: type[msgspec.Struct], *, others: bool 
 async def body_of(request: web.Request, kind: type[msgspec.Struct]) -> Any:
     """Check the body of a request: JSON, or a form as browsers send it."""
     if request.content_type == FORM:
-        return checked(dict((await request.post()).items()), kind)
+        return checked(dict((await form_of(request)).items()), kind)
     if request.content_type not in {"application/json", "application/octet-stream"}:
         raise ProblemError(
             415, f"Content-Type: {request.content_type[:60]!r} must be application/json or {FORM}"
@@ -75,6 +81,8 @@ async def body_of(request: web.Request, kind: type[msgspec.Struct]) -> Any:
         values = msgspec.json.decode(raw or b"{}")
     except msgspec.DecodeError as error:
         raise ProblemError(400, f"body: is no JSON: {error}") from None
+    except RecursionError:
+        raise ProblemError(400, "body: is nested too deeply") from None
     if not isinstance(values, dict):
         raise bad("body", type(values).__name__, "must be a JSON object")
     return checked(values, kind)

@@ -1,6 +1,8 @@
 """The catalogue in force, its versions and their difference."""
 
+import asyncio
 from difflib import unified_diff
+from itertools import islice
 
 from controlplane.http.reads.shapes.catalogue import CatalogueDiff, CatalogueView, VersionRow
 from controlplane.http.state import State
@@ -46,10 +48,11 @@ async def catalogue_diff(state: State, older: int, newer: int) -> CatalogueDiff 
     before, after = await catalogue_text(state, older), await catalogue_text(state, newer)
     if before is None or after is None:
         return None
-    return CatalogueDiff(older=older, newer=newer, lines=diff_lines(before, after))
+    lines = await asyncio.to_thread(diff_lines, before, after)  # of large files it takes seconds
+    return CatalogueDiff(older=older, newer=newer, lines=lines)
 
 
 def diff_lines(before: str, after: str) -> tuple[str, ...]:
     """Give a unified difference without its two file names."""
     lines = unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=3)
-    return tuple(line for line in lines if not line.startswith(("---", "+++")))
+    return tuple(islice(lines, 2, None))
