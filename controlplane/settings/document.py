@@ -6,9 +6,10 @@ The tree holds what JSON can hold. Numbers with a point stay `Decimal`, so 21.40
 
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ruamel.yaml import YAML
+from ruamel.yaml.composer import Composer
 from ruamel.yaml.error import MarkedYAMLError, YAMLError
 from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
@@ -55,10 +56,30 @@ def dotted(path: Path) -> str:
     return text
 
 
+class _Bounded(Composer):
+    """Stops at once where a text nests too deeply: the scanner takes quadratic time over it."""
+
+    def __init__(self, loader: Any = None) -> None:
+        super().__init__(loader)
+        self.warn_double_anchors = False  # YAML 1.2 lets a name be given again
+        self._depth = 0
+
+    def compose_node(self, parent: Node | None, index: Any) -> Any:
+        """Compose one node and what is in it."""
+        self._depth += 1
+        if self._depth > _DEEPEST + 1:
+            raise RecursionError
+        node = super().compose_node(parent, index)
+        self._depth -= 1
+        return node
+
+
 def parse(text: str, source: str) -> Document:
     """Read YAML (1.2); what cannot be read at all is raised, what is doubtful becomes a fault."""
+    yaml = YAML(typ="safe", pure=True)
+    yaml.Composer = _Bounded
     try:
-        root = YAML(typ="safe", pure=True).compose(text)
+        root = yaml.compose(text)
     except MarkedYAMLError as error:
         raise FaultsError([_syntax(error, text, source)]) from error
     except YAMLError as error:  # characters YAML forbids

@@ -1,6 +1,7 @@
 """YAML becomes a plain tree that loses nothing and knows where everything stood."""
 
 from decimal import Decimal
+from time import process_time
 
 import pytest
 
@@ -97,3 +98,19 @@ def test_aliases_of_aliases_do_not_eat_the_memory() -> None:
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
 
     assert "more than 300000 values" in syntax_fault("\n".join(lines))
+
+
+@pytest.mark.parametrize("opening", ["[", "{a: ", "- ", "? ", "[{a: "])
+def test_a_text_that_nests_without_end_is_refused_at_once(opening: str) -> None:
+    """The scanner takes quadratic time over open brackets: nothing may wait for its end."""
+
+    def seconds(times: int) -> float:
+        began = process_time()
+        assert "nested too deeply" in syntax_fault(opening * times)
+        return process_time() - began
+
+    assert seconds(50_000) < 5 * seconds(1_000) + 0.5
+
+
+def test_a_name_may_be_given_to_another_anchor_later_on() -> None:
+    assert tree_of("a: &x 1\nb: &x 2\nc: *x\n") == {"a": 1, "b": 2, "c": 2}
