@@ -18,6 +18,8 @@ from controlplane.simulation.world import World, WorldSpec
 
 START: Instant = 1_767_225_600.0  # 2026-01-01 00:00 UTC; a day's traffic begins at midnight
 
+GRACE_S = 30.0  # terminationGracePeriodSeconds where nobody sets it
+
 
 def run_scenario(
     scenario: str,
@@ -47,6 +49,7 @@ def run_scenario(
             name: {model.node_class: ran.initial[name]} for name, model in plan.models.items()
         },
         self_serving=ran.self_serving,
+        grace_s=GRACE_S if ran.self_serving else 0.0,  # ours drains before it deletes
         image_cached=plan.image_cached,
         warm_up_request_s=plan.warm_up_request_s,
         fifo=fifo,

@@ -88,7 +88,7 @@ class Cluster:
             )
         )
         for pod in pods[: max(0, len(pods) - wanted)]:
-            self.delete(pod)
+            self.terminate(pod)
         self.reconcile(model, node_class)
 
     def alive(self, model: ModelName, node_class: ClassName) -> list[Pod]:
@@ -105,6 +105,18 @@ class Cluster:
         for _ in range(missing):
             self._create(model, node_class)
         self.schedule()
+
+    def terminate(self, pod: Pod) -> None:
+        """Delete a pod; its requests may end first, for as long as the grace period lasts."""
+        busy_until = self.stations[pod.model].slots.busy_until(pod.engine)
+        left = min(busy_until - self.now, self.spec.grace_s)
+        if left <= 0:
+            self.delete(pod)
+            return
+        self.take_out(pod)
+        pod.phase = Phase.TERMINATING
+        pod.version += 1
+        self.after(left, self.delete, pod)
 
     def delete(self, pod: Pod) -> None:
         """Delete a pod at once; requests on it are cut off."""

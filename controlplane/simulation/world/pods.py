@@ -44,7 +44,7 @@ class Pod:
     @property
     def alive(self) -> bool:
         """Say whether its Deployment counts it as one of its own."""
-        return not self.gone and self.phase is not Phase.FAILED
+        return not self.gone and self.phase in (Phase.PENDING, Phase.RUNNING)
 
     @property
     def runs(self) -> bool:

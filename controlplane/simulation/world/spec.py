@@ -28,6 +28,8 @@ class WorldSpec:
     warm_up_request_s: float | None = None
     """Seconds of one request of a warm-up batch on a warmed engine. None: the variant's
     `service_s`. With 0 the batch takes no time."""
+    grace_s: float = 0.0
+    """Time a deleted pod has to finish its requests; what still runs then is cut off."""
     fifo: bool = False
     """One unbounded queue without classes for every model."""
     faults: tuple[Fault, ...] = ()
