@@ -43,14 +43,16 @@ async def context(state: State, view: View) -> Context:
         ),
     )
     used = tuple(kind for kind in KINDS if found.by_kind.get(kind))
+    bars = stacked_bars(
+        [(day_label(key, view.language), parts) for key, parts in every_day(span, found.days)],
+        used,
+    )
     return {
         "costs": found,
         "lines": sorted(found.lines, key=lambda line: line.key == NOBODY),
         "kinds": used,
-        "bars": stacked_bars(
-            [(day_label(key, view.language), parts) for key, parts in every_day(span, found.days)],
-            used,
-        ),
+        "bars": bars,
+        "tick_digits": 0 if all(float(mark).is_integer() for _, mark in bars.ticks) else 2,
         "nobody": NOBODY,
         "reach": reach,
         "by": by,

@@ -65,7 +65,8 @@ async def frame(state: State, view: View, page: Page) -> Context:
         "page": page.rail or page.name,
         "here": here,
         "rail": rail(view.language),
-        "feed_address": f"{FEED}?{urlencode({**dict(view.query), **watched})}",
+        # A page without an address of its own (an error) is not followed.
+        "feed_address": f"{FEED}?{urlencode({**dict(view.query), **watched})}" if page.path else "",
     }
 
 

@@ -51,10 +51,15 @@ if (document.body.dataset.feed) {
   entitle();
   follow();
   setInterval(() => {
-    if (Date.now() - lastHeard < QUIET_MS) return;
+    if (document.hidden || Date.now() - lastHeard < QUIET_MS) return;
     lost();
     if (source.readyState === EventSource.CLOSED) follow(); // the browser gave up; we do not
   }, 3_000);
+  // A browser keeps only six streams to one host: a tab nobody looks at gives its own back.
+  document.addEventListener("visibilitychange", () => {
+    source.close();
+    if (!document.hidden) { lastHeard = Date.now(); follow(); }
+  });
   addEventListener("pagehide", () => source.close());
   addEventListener("pageshow", (event) => { if (event.persisted) follow(); });
 }

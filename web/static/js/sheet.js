@@ -9,6 +9,20 @@ async function open(address) {
   dialog.showModal();
 }
 
+// What a pin would do follows the figure while it is typed.
+let asked;
+addEventListener("input", (event) => {
+  const address = event.target.dataset?.preview;
+  if (!address || !event.target.checkValidity()) return;
+  clearTimeout(asked);
+  asked = setTimeout(async () => {
+    const answer = await fetch(`${address}?replicas=${event.target.value}`, { headers: { "HX-Request": "true" } });
+    if (!answer.ok) return;
+    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+    dialog.querySelector(".facts-list")?.replaceWith(page.querySelector(".facts-list"));
+  }, 250);
+});
+
 addEventListener("click", (event) => {
   const link = event.target.closest("a[data-sheet]");
   if (link && !event.ctrlKey && !event.metaKey) {
