@@ -9,10 +9,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from controlplane.clock import Clock
+from controlplane.decide.reload import Candidate
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.faults import FaultsError
 from controlplane.http.state import CatalogueInForce
-from controlplane.loops.catalogue import Candidate
 from controlplane.loops.fleet import Fleet
 from controlplane.ports import CatalogueStore, CatalogueVersion
 from controlplane.settings import FileWatch, parse_catalogue, written_text
@@ -29,6 +29,8 @@ class FleetFile:
         self.path = path or shipped("examples") / EXAMPLE
         self.name = str(path) if path else f"example {EXAMPLE}"
         self._watch = FileWatch(self.path)
+        self._found: str | None = None  # read and not settled yet
+        self._faults: tuple[str, ...] = ()  # of the text that was settled last
         self._force: CatalogueInForce | None = None
 
     def read(self) -> str:
@@ -43,6 +45,7 @@ class FleetFile:
             self._force = CatalogueInForce(catalogue, version)
         self._force.catalogue, self._force.version = catalogue, version
         self._force.faults, self._force.refused_at = (), None
+        self._faults = ()
 
     @property
     def force(self) -> CatalogueInForce:
@@ -54,15 +57,18 @@ class FleetFile:
     def look(self) -> Candidate | None:
         """Look whether the file changed; a changed one comes validated."""
         force = self.force
+        self._found = None
         try:
-            text = self._watch.changed()
+            text = self._found = self._watch.changed()
             if text is None:
+                self._back(force)
                 return None
             then = parse_catalogue(text, self.name)
             faults: tuple[str, ...] = ()
         except FaultsError as error:
             text, then, faults = "", force.catalogue, tuple(str(f) for f in error.faults)
             if faults == force.faults:
+                self.settle(faults)
                 return None  # said already
         return Candidate(
             text=text,
@@ -76,6 +82,19 @@ class FleetFile:
     def refuse(self, faults: tuple[str, ...], at: float) -> None:
         """Remember why the newest file is not in force."""
         self.force.faults, self.force.refused_at = faults, at
+        self.settle(faults)
+
+    def settle(self, faults: tuple[str, ...] = ()) -> None:
+        """Take note that what was found is dealt with; until then every look finds it again."""
+        if self._found is not None:
+            self._watch.settle(self._found)
+            self._faults = faults
+
+    def _back(self, force: CatalogueInForce) -> None:
+        """The file is as it was settled: one that could not be read for a while is over."""
+        if force.faults != self._faults:
+            force.faults = self._faults
+            force.refused_at = force.refused_at if self._faults else None
 
 
 class Applying:
@@ -108,3 +127,4 @@ class Applying:
     async def by_file(self, text: str, source: str) -> None:
         """Apply what was found in the file."""
         await self(text, source, "file")
+        self._file.settle()
