@@ -9,12 +9,12 @@ from collections.abc import Callable, Collection, Mapping
 from heapq import heappop, heappush
 from itertools import count
 from math import inf
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
 from controlplane.decide.placement.matching import smallest_degree
-from controlplane.domain.catalogue import Model
+from controlplane.domain.catalogue import Model, Variant
 from controlplane.domain.quantities import ClassName, ModelName, ReplicaName, Zone
 from controlplane.domain.replicas import Lane, Phase, Stage
 from controlplane.simulation.world.engines import FIRST_REQUESTS
@@ -29,6 +29,14 @@ Event: TypeAlias = tuple[float, int, Callable[[Pod], None], Pod]
 Key: TypeAlias = tuple[ModelName, ClassName]
 
 _ALPHABET = "bcdfghjklmnpqrstvwxz2456789"  # what Kubernetes makes pod names of
+
+
+class Template(NamedTuple):
+    """What a Deployment makes its pods of."""
+
+    variant: Variant
+    devices: int
+    slowness: float  # service time over that of the model's fastest variant
 
 
 class Cluster:
@@ -46,6 +54,7 @@ class Cluster:
         self.now = 0.0
         self.hanging: dict[ModelName, int] = {}  # engines still to come up that will hang
         self._wanted: dict[Key, int] = {}
+        self._templates: dict[Key, Template] = {}
         self._events: list[Event] = []
         self._order = count()
         self._names = np.random.default_rng(seed)
@@ -226,25 +235,34 @@ class Cluster:
 
     # ------------------------------------------------------------------ inside
     def _create(self, model: ModelName, node_class: ClassName) -> Pod:
-        spec = self.catalogue.models[model]
-        variant = spec.variants[node_class]
+        template = self._template(model, node_class)
         name = self._name(model, node_class)
-        fastest = min(v.service_s for v in spec.variants.values())
         pod = Pod(
             name=name,
             model=model,
             node_class=node_class,
-            variant=variant,
-            devices=self._devices(spec, node_class),
+            variant=template.variant,
+            devices=template.devices,
             created=self.now,
             engine=self.stations[model].slots.install(
-                name, variant.slots, variant.service_s / fastest
+                name, template.variant.slots, template.slowness
             ),
             lane_since=self.now,
             order=next(self._order),
         )
         self.pods[name] = pod
         return pod
+
+    def _template(self, model: ModelName, node_class: ClassName) -> Template:
+        """Give the catalogue's template, else the last there was: Deployments outlive variants."""
+        spec = self.catalogue.models.get(model)
+        if spec is not None and node_class in spec.variants:
+            variant = spec.variants[node_class]
+            fastest = min(v.service_s for v in spec.variants.values())
+            self._templates[model, node_class] = Template(
+                variant, self._devices(spec, node_class), variant.service_s / fastest
+            )
+        return self._templates[model, node_class]
 
     def _begin_with(self, model: ModelName, node_class: ClassName, replicas: int) -> None:
         self._wanted[model, node_class] = replicas

@@ -160,7 +160,10 @@ class World:
     def _size(self, action: SetReplicas) -> Outcome:
         model = self._catalogue.models.get(action.model)
         if model is None or action.node_class not in model.variants:
-            return lanes.refused(f"{action.model} has no variant on {action.node_class}")
+            # The Deployment of a variant that left the catalogue may shrink, never grow.
+            alive = self._cluster.alive(action.model, action.node_class)
+            if action.count > len(alive):
+                return lanes.refused(f"{action.model} has no variant on {action.node_class}")
         self._cluster.set_replicas(action.model, action.node_class, action.count, action.victims)
         return DONE
 
