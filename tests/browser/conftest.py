@@ -31,8 +31,12 @@ class Served(NamedTuple):
     loop: asyncio.AbstractEventLoop
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Start Chromium, a module long: while Playwright lives, its event loop counts as running.
+
+    Tests of other modules in the same process could not run a loop of their own.
+    """
     if not CHROMIUM.exists():
         if os.environ.get("CI"):
             pytest.fail(f"no Chromium at {CHROMIUM}: the browser tests must not be skipped here")
