@@ -31,6 +31,7 @@ class Slots:
     def __init__(self, admission: Admission[Any]) -> None:
         """Start with none."""
         self._admission = admission
+        self.service_s = 1.0  # of a request, as far as the catalogue knows
         self.running: list[Run] = [END_OF_TIME]  # a heap
         self.free: Home = deque()
         self.lent: Home = deque()
@@ -158,5 +159,9 @@ class Slots:
     def _recount(self, now: float) -> Sequence[Ticket[Any]]:
         slots = sum(len(engine.slots) for engine in self._serving.values())
         return self._admission.capacity(
-            now, ready=len(self._serving), slots=slots, lent=sum(self._lending.values())
+            now,
+            ready=len(self._serving),
+            slots=slots,
+            lent=sum(self._lending.values()),
+            service_s=self.service_s,
         )

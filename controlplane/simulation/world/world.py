@@ -207,6 +207,7 @@ class World:
     def _open(self, name: ModelName, model: Model, traffic: Traffic | None) -> None:
         """Open a model's front door."""
         station = Station(self._admission(model), _wait_limits(model), traffic)
+        station.slots.service_s = min(v.service_s for v in model.variants.values())
         kv = model.need.kv
         if kv is not None:
             station.kv_room = kv.context_tokens * kv.sequences
