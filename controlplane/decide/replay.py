@@ -9,7 +9,9 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from controlplane.decide.costs.cycle import Metered, decide_metered
 from controlplane.decide.placement.squatting import Squatting, decide_squatting
+from controlplane.decide.reload import Candidate, decide_reload
 from controlplane.decide.scaling.decision import decide_scale
 from controlplane.decide.scaling.inputs import ScaleInput
 from controlplane.decide.spare.inputs import SpareInput
@@ -28,6 +30,8 @@ DECIDERS: dict[str, Decider] = {
     "scaling": Decider(ScaleInput, decide_scale),
     "spare": Decider(SpareInput, decide_spare),
     "placement": Decider(Squatting, decide_squatting),
+    "metering": Decider(Metered, decide_metered),
+    "catalogue": Decider(Candidate, decide_reload),
 }
 
 

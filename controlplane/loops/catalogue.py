@@ -9,24 +9,11 @@ from collections.abc import Awaitable, Callable
 
 import msgspec
 
-from controlplane.domain.actions import ApplyCatalogue
-from controlplane.domain.decisions import Choice, Ending, Outcome, Target
-from controlplane.domain.overrides import FLEET
-from controlplane.domain.reasons import Evidence, ReasonCode
+from controlplane.decide.reload import Candidate, decide_reload
+from controlplane.domain.decisions import Choice, Ending, Outcome
 from controlplane.loops.reconcile import Loop
 
 EVERY_S = 5.0
-
-
-class Candidate(msgspec.Struct, frozen=True, kw_only=True):
-    """A fleet file's text as it was found changed, and its faults, if any."""
-
-    text: str
-    source: str
-    version: int  # in force when it was found
-    models: int  # in force when it was found
-    models_then: int = 0
-    faults: tuple[str, ...] = ()
 
 
 class CatalogueSeen(msgspec.Struct, frozen=True):
@@ -37,26 +24,6 @@ class CatalogueSeen(msgspec.Struct, frozen=True):
 
 class CatalogueMemory(msgspec.Struct, frozen=True):
     """Reloading remembers nothing: the versions are in the store."""
-
-
-def decide_catalogue(seen: Candidate) -> Choice:
-    """Apply a sound file, refuse a faulty one; the figure is the number of models."""
-    target = Target(seen.models)
-    source = Evidence("source", seen.source)
-    if seen.faults:
-        faults = (Evidence("faults", len(seen.faults)), Evidence("first", seen.faults[0]))
-        target = target.note(ReasonCode.CATALOGUE_REFUSED, source, *faults)
-    else:
-        replaced = Evidence("replaces", seen.version)
-        target = target.move(seen.models_then, ReasonCode.CATALOGUE_APPLIED, source, replaced)
-    return Choice(
-        subject=FLEET,
-        current=seen.models,
-        target=target.replicas,
-        trail=target.trail,
-        actions=() if seen.faults else (ApplyCatalogue(seen.source),),
-        seen=seen,
-    )
 
 
 def catalogue_loop(
@@ -73,7 +40,7 @@ def catalogue_loop(
     def decide(
         seen: CatalogueSeen, memory: CatalogueMemory
     ) -> tuple[tuple[Choice, ...], CatalogueMemory]:
-        return ((decide_catalogue(seen.candidate),) if seen.candidate else ()), memory
+        return ((decide_reload(seen.candidate),) if seen.candidate else ()), memory
 
     async def act(choice: Choice) -> Outcome:
         await apply(choice.seen.text, choice.seen.source)

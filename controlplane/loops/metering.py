@@ -3,11 +3,8 @@
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 
-import msgspec
-
 from controlplane.decide.costs.crossing import crossed_gib
-from controlplane.decide.costs.cycle import CostMemory, CostSeen, cycle, noted
-from controlplane.domain.actions import Bill
+from controlplane.decide.costs.cycle import CostMemory, CostSeen, cycle, decide_metered, metered
 from controlplane.domain.decisions import Choice, Ending, Outcome
 from controlplane.domain.ledger import LedgerRow
 from controlplane.domain.load import ModelLoad
@@ -71,10 +68,8 @@ class Metering:
     def _decide(self, seen: CostSeen, memory: CostMemory) -> tuple[Sequence[Choice], CostMemory]:
         rows, memory = cycle(seen, self._fleet.catalogue, self._fleet.table.devices, memory)
         self._unwritten = rows
-        choice = noted(rows)
-        if choice is None:
-            return (), memory
-        return (msgspec.structs.replace(choice, actions=(Bill(),)),), memory
+        sum_of_rows = metered(rows)
+        return ((decide_metered(sum_of_rows),) if sum_of_rows else ()), memory
 
     async def _act(self, _choice: Choice) -> Outcome:
         await self._ledger.write(self._unwritten)

@@ -3,9 +3,10 @@
 import pytest
 
 from controlplane.clock import Clock
+from controlplane.decide.reload import Candidate, decide_reload
 from controlplane.domain.decisions import Ending
 from controlplane.domain.reasons import ReasonCode
-from controlplane.loops.catalogue import Candidate, catalogue_loop, decide_catalogue
+from controlplane.loops.catalogue import catalogue_loop
 from controlplane.loops.in_memory import MemoryJournal, MemoryLoopMemory
 from controlplane.loops.reconcile import Shell, cycle, start
 from controlplane.ports import DecisionQuery
@@ -18,7 +19,7 @@ FAULTY = Candidate(text="", source="fleet.yaml", version=3, models=7, faults=(FA
 
 
 def test_a_sound_file_is_applied_and_the_models_are_counted() -> None:
-    choice = decide_catalogue(SOUND)
+    choice = decide_reload(SOUND)
 
     assert [(r.code, r.before, r.after) for r in choice.trail] == [
         (ReasonCode.CATALOGUE_APPLIED, 7, 8)
@@ -27,7 +28,7 @@ def test_a_sound_file_is_applied_and_the_models_are_counted() -> None:
 
 
 def test_t5_a_faulty_file_changes_nothing_and_its_first_fault_is_evidence() -> None:
-    choice = decide_catalogue(FAULTY)
+    choice = decide_reload(FAULTY)
 
     assert (choice.current, choice.target, choice.actions) == (7, 7, ())
     assert choice.trail[0].code is ReasonCode.CATALOGUE_REFUSED

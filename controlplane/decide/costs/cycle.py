@@ -19,6 +19,7 @@ import msgspec
 from controlplane.decide.costs.crossing import crossing_rows
 from controlplane.decide.costs.holding import DevicesOf, Holding, hold
 from controlplane.decide.costs.meter import Piece, Tariff, rows_of, tariff
+from controlplane.domain.actions import Bill
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice, Target
 from controlplane.domain.fleet import FleetView
@@ -92,18 +93,34 @@ def cycle(
     )
 
 
-def noted(rows: tuple[LedgerRow, ...]) -> Choice | None:
-    """Say what was billed, for the journal; None when nothing was."""
+class Metered(msgspec.Struct, frozen=True, kw_only=True):
+    """What a cycle billed, in sum: the input of what the journal says about it."""
+
+    until: Instant
+    rows: int
+    late_s: float = 0.0  # seconds that were billed from what was last known
+
+
+def metered(rows: tuple[LedgerRow, ...]) -> Metered | None:
+    """Sum up what is to be written; None when nothing is."""
     if not rows:
         return None
-    until = datetime.fromtimestamp(max(row.end for row in rows), UTC)
+    late = [row for row in rows if row.reconstructed]
+    late_s = max(row.end for row in late) - min(row.start for row in late) if late else 0.0
+    return Metered(until=max(row.end for row in rows), rows=len(rows), late_s=late_s)
+
+
+def decide_metered(seen: Metered) -> Choice:
+    """Have it written, and say what was billed."""
+    until = datetime.fromtimestamp(seen.until, UTC)
     told = Evidence("until", until.isoformat(timespec="seconds"))
-    figure = Target(0).note(ReasonCode.METERED, told, Evidence("rows", len(rows)))
-    late = {(row.start, row.end) for row in rows if row.reconstructed}
-    if late:
-        seconds = max(end for _, end in late) - min(start for start, _ in late)
-        figure = figure.note(ReasonCode.RECONSTRUCTED, Evidence("seconds", seconds, None, "s"))
-    return Choice(subject=FLEET, current=0, target=0, trail=figure.trail)
+    figure = Target(0).note(ReasonCode.METERED, told, Evidence("rows", seen.rows))
+    if seen.late_s:
+        late = Evidence("seconds", seen.late_s, None, "s")
+        figure = figure.note(ReasonCode.RECONSTRUCTED, late)
+    return Choice(
+        subject=FLEET, current=0, target=0, trail=figure.trail, actions=(Bill(),), seen=seen
+    )
 
 
 def _rates(catalogue: Catalogue, version: int, before: Tariff | None) -> Tariff:

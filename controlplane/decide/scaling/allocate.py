@@ -3,7 +3,8 @@
 When a class is short the rest spills to the next that fits and comes back later. A class is short
 when a replica has been unschedulable on it for `backoff_s`; it is then left alone for as long
 (behaviour T6). What placement wants moved away is moved by shifting the split: the spare loop
-drains the old replica only when the new one serves.
+drains the old replica only when the new one serves. So does a class that the catalogue no longer
+offers the model: what serves there counts, and goes as soon as another class has room.
 """
 
 from collections.abc import Mapping
@@ -38,8 +39,6 @@ def spread(
     """Give the split of a target, the target with what was noted, and the classes refused."""
     order = _order(seen)
     split = {f.node_class: seen.memory.split.get(f.node_class, 0) for f in order}
-    if not order:
-        return {}, target, ()
     split, target = _give_up(seen, split, short, target)
     missing = target.replicas - sum(split.values())
     refused: tuple[Refusal, ...] = ()
@@ -47,7 +46,12 @@ def spread(
         _shrink(order, split, -missing)
     elif missing > 0:
         caps = {f.node_class: _cap(seen, f, short) for f in order}
-        given, refused = _grow(order, split, caps, missing, short)
+        given, refused, missing = _grow(order, split, caps, missing, short)
+        missing, target = _stay(seen, split, missing, target)
+        if order:
+            # The floor holds on every path: what fits nowhere waits, visibly, on the cheapest class.
+            waits_on = next((f for f in order if f.node_class not in short), order[0]).node_class
+            split[waits_on] += missing
         dearer = {name: count for name, count in given.items() if name != order[0].node_class}
         if refused and dearer:
             target = target.note(
@@ -55,7 +59,7 @@ def spread(
                 Evidence("instead_of", refused[0].option),
                 *(Evidence(name, count, None, "replicas") for name, count in dearer.items()),
             )
-    elif seen.move is None:
+    elif seen.move is None and order:
         target = _come_back(seen, order, split, short, target)
     return {name: count for name, count in split.items() if count}, target, refused
 
@@ -78,6 +82,30 @@ def _cap(seen: ScaleInput, facts: VariantFacts, short: Mapping[ClassName, Instan
     return held + seen.room.grants.get(name, 0)
 
 
+def elsewhere(seen: ScaleInput) -> dict[ClassName, int]:
+    """Give what has its devices on classes the catalogue no longer offers the model."""
+    offered = {facts.node_class for facts in seen.variants}
+    return {
+        name: held.scheduled
+        for name, held in sorted(seen.held.items())
+        if name not in offered and held.scheduled
+    }
+
+
+def _stay(
+    seen: ScaleInput, split: dict[ClassName, int], missing: int, target: Target
+) -> tuple[int, Target]:
+    """Let what the offered classes cannot take stay where it is; give what is still missing."""
+    for name, count in elsewhere(seen).items():
+        stays = min(missing, count)
+        if stays:
+            split[name] = stays
+            missing -= stays
+            staying = Evidence("replicas", stays)
+            target = target.note(ReasonCode.CLASS_LEFT, staying, Evidence("node_class", name))
+    return missing, target
+
+
 def cancel(seen: ScaleInput, target: Target, short: Mapping[ClassName, Instant]) -> Target:
     """Cancel what is unschedulable on a short class and fits on no other (law 5).
 
@@ -86,6 +114,7 @@ def cancel(seen: ScaleInput, target: Target, short: Mapping[ClassName, Instant])
     if not short:
         return target
     most = sum(_cap(seen, facts, short) for facts in seen.variants)
+    most += sum(elsewhere(seen).values())
     if target.replicas <= most:
         return target
     names = ", ".join(sorted(short))
@@ -129,8 +158,10 @@ def _grow(
     caps: Mapping[ClassName, int],
     missing: int,
     short: Mapping[ClassName, Instant],
-) -> tuple[dict[ClassName, int], tuple[Refusal, ...]]:
-    """Fill the classes in order; give what went where, and which class could not take it all."""
+) -> tuple[dict[ClassName, int], tuple[Refusal, ...], int]:
+    """Fill the classes in order; give what went where, which class could not take it all, and
+    how many are still missing.
+    """
     given: dict[ClassName, int] = {}
     refused: list[Refusal] = []
     for facts in order:
@@ -141,14 +172,11 @@ def _grow(
             split[name] += taken
             missing -= taken
         if not missing:
-            return given, tuple(refused)
+            break
         code = ReasonCode.CLASS_SHORT if name in short else ReasonCode.NO_DEVICE_FREE
         wanted = Evidence("devices", facts.devices, None, "per replica")
         refused.append(Refusal(name, code, (wanted,)))
-    # The floor holds on every path: what fits nowhere waits, visibly, on the cheapest class.
-    waits_on = next((f for f in order if f.node_class not in short), order[0]).node_class
-    split[waits_on] += missing
-    return given, tuple(refused)
+    return given, tuple(refused), missing
 
 
 def _come_back(

@@ -62,6 +62,10 @@ class Draft:
         """Say how many more of this class are wanted in service."""
         return self.seen.standing.split.get(name, 0) - of_class(self.serving)[name]
 
+    def offered(self, name: ClassName) -> bool:
+        """Say whether the catalogue still offers the class to this model."""
+        return any(facts.node_class == name for facts in self.seen.variants)
+
     @property
     def classes(self) -> list[ClassName]:
         """Every class this model is on or wanted on, the cheapest first."""

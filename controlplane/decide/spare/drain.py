@@ -20,8 +20,10 @@ def start_drains(draft: Draft) -> None:
         victim = _victim(draft)
         if victim is None:
             return
-        # A class that placement or a spill is leaving keeps no spare.
-        stays = draft.seen.standing.split.get(victim.node_class, 0) > 0
+        # A class that placement or a spill is leaving keeps no spare, nor does one that is gone.
+        stays = draft.offered(victim.node_class) and (
+            draft.seen.standing.split.get(victim.node_class, 0) > 0
+        )
         if stays and len(draft.warm) < draft.seen.policy.count:
             draft.flip(victim, Lane.WARM)
             draft.say(ReasonCode.BECAME_WARM, "replica", victim.name)

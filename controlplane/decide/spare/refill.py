@@ -63,7 +63,7 @@ def _spares(draft: Draft) -> dict[ClassName, int]:
     room = dict(draft.seen.room)
     for name in draft.classes:
         lacking = max(0, draft.deficit(name)) - loading[name] - warm[name]
-        here = min(left, max(0, -lacking))
+        here = min(left, max(0, -lacking)) if draft.offered(name) else 0
         spares[name] = here
         left -= here
         room[name] = room.get(name, 0) - max(0, lacking)

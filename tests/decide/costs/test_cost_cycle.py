@@ -6,8 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from controlplane.decide.costs.bill import bill
-from controlplane.decide.costs.cycle import CostMemory, CostSeen, cycle, noted
+from controlplane.decide.costs.cycle import CostMemory, CostSeen, cycle, decide_metered, metered
 from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.decisions import Choice
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.ledger import LedgerRow, LineKind
 from controlplane.domain.quantities import Instant, ModelName
@@ -275,16 +276,21 @@ def test_law_8_holds_whatever_crashed(looks: list[tuple[float, str, Lane, bool]]
     assert_adds_up(books.all)
 
 
+def told(rows: tuple[LedgerRow, ...]) -> Choice | None:
+    sum_of_rows = metered(rows)
+    return decide_metered(sum_of_rows) if sum_of_rows else None
+
+
 def test_what_was_billed_is_said_and_what_was_reconstructed_too() -> None:
     """Metered and Reconstructed are the codes of the cost loop."""
     books = Books()
     books.look(TEN, a_view(), a_catalogue())
-    on_time = noted(books.look(TEN + 60, a_view(), a_catalogue()))
-    late = noted(books.look(TEN + 600, a_view(), a_catalogue()))
+    on_time = told(books.look(TEN + 60, a_view(), a_catalogue()))
+    late = told(books.look(TEN + 600, a_view(), a_catalogue()))
     assert on_time is not None
     assert late is not None
 
     assert [reason.code for reason in on_time.trail] == [ReasonCode.METERED]
     assert [reason.code for reason in late.trail] == [ReasonCode.METERED, ReasonCode.RECONSTRUCTED]
     assert late.trail[1].evidence[0].value == 540
-    assert noted(()) is None
+    assert told(()) is None

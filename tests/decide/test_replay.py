@@ -1,0 +1,46 @@
+"""Every loop's stored input can be decided on again, and what is not understood says so."""
+
+import msgspec
+import pytest
+
+from controlplane.decide.costs.cycle import Metered, decide_metered
+from controlplane.decide.reload import Candidate, decide_reload
+from controlplane.decide.replay import DECIDERS, decide_again
+from controlplane.decide.scaling.decision import decide_scale
+from controlplane.domain.decisions import Choice
+from tests.builders import a_class_load, a_load, an_input
+
+CHOICES = {
+    "scaling": decide_scale(an_input(a_load(a_class_load(700.0, 90.0, turned_away=3.0)))),
+    "metering": decide_metered(Metered(until=60_000.0, rows=44, late_s=540.0)),
+    "catalogue": decide_reload(Candidate(text="x", source="f", version=1, models=7)),
+}
+
+
+def test_every_loop_has_its_decider() -> None:
+    assert set(DECIDERS) == {"scaling", "spare", "placement", "metering", "catalogue"}
+
+
+@pytest.mark.parametrize("loop", CHOICES)
+def test_a_stored_choice_is_decided_again_identically(loop: str) -> None:
+    choice: Choice = CHOICES[loop]
+
+    again = decide_again(loop, msgspec.json.encode(choice.seen))
+
+    assert (again.trail, again.actions, again.target) == (
+        choice.trail, choice.actions, choice.target,
+    )  # fmt: skip
+
+
+def test_an_altered_input_shows() -> None:
+    choice = CHOICES["scaling"]
+    altered = msgspec.json.encode(choice.seen).replace(b'"x":700.0', b'"x":100.0')
+
+    assert decide_again("scaling", altered).trail != choice.trail
+
+
+def test_an_unknown_loop_and_an_unreadable_input_are_said() -> None:
+    with pytest.raises(ValueError, match="'weather' has no replay"):
+        decide_again("weather", b"{}")
+    with pytest.raises(ValueError, match="written by another version"):
+        decide_again("scaling", b'{"at":"noon"}')
