@@ -54,6 +54,7 @@ class ReasonCode(StrEnum):
     SPILLED = "Spilled"
     CAME_BACK = "CameBack"
     GIVEN_UP = "GivenUp"
+    CLASS_LEFT = "ClassLeft"
     # spare lanes
     REFILLED = "Refilled"
     SPARE_SURPLUS = "SpareSurplus"

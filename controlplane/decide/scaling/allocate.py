@@ -49,7 +49,7 @@ def spread(
         given, refused, missing = _grow(order, split, caps, missing, short)
         missing, target = _stay(seen, split, missing, target)
         if order:
-            # The floor holds on every path: what fits nowhere waits, visibly, on the cheapest class.
+            # The floor holds on every path: what fits nowhere waits, visibly, on the cheapest.
             waits_on = next((f for f in order if f.node_class not in short), order[0]).node_class
             split[waits_on] += missing
         dearer = {name: count for name, count in given.items() if name != order[0].node_class}
@@ -159,9 +159,7 @@ def _grow(
     missing: int,
     short: Mapping[ClassName, Instant],
 ) -> tuple[dict[ClassName, int], tuple[Refusal, ...], int]:
-    """Fill the classes in order; give what went where, which class could not take it all, and
-    how many are still missing.
-    """
+    """Fill the classes in order: what went where, which could not take it all, what is missing."""
     given: dict[ClassName, int] = {}
     refused: list[Refusal] = []
     for facts in order:

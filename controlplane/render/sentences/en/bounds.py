@@ -40,4 +40,10 @@ BOUNDS: Table = {
         "[{from}|one class] is given up for [{to}|another]",
         "Replicas leave a class another model needs, and grow on another first.",
     ),
+    C.CLASS_LEFT: Wording(
+        "Class left",
+        "[{replicas} stay|what is there stays][ on {node_class}], though it is offered no longer",
+        "The catalogue no longer offers this class to the model: what serves there serves on until "
+        "another class has room.",
+    ),
 }
