@@ -1,6 +1,5 @@
 """The fleet file while the daemon runs: bad, gone, back, and a store that cannot be written."""
 
-import asyncio
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from controlplane.clock import Clock
 from controlplane.daemon.fleet_file import Applying, FleetFile
 from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.reasons import ReasonCode
 from controlplane.loops.catalogue import CatalogueMemory, CatalogueSeen, catalogue_loop
 from controlplane.loops.fleet import Fleet
 from controlplane.loops.in_memory import (
@@ -17,7 +17,7 @@ from controlplane.loops.in_memory import (
     MemoryOverrides,
 )
 from controlplane.loops.reconcile import Loop, Shell, cycle
-from controlplane.ports import CatalogueVersion, UnavailableError
+from controlplane.ports import CatalogueVersion, DecisionQuery, UnavailableError
 from controlplane.settings import parse_catalogue
 from controlplane.simulation.embedded import Embedded
 from controlplane.simulation.world import World, WorldSpec
@@ -71,9 +71,10 @@ class Reloading:
         self.loop: Loop[CatalogueSeen, CatalogueMemory] = catalogue_loop(
             self.file.look, self.applying.by_file, lambda faults: self.file.refuse(faults, 1.0)
         )
+        self.journal = MemoryJournal()
         self.shell = Shell(
             clock=self.clock,
-            journal=MemoryJournal(),
+            journal=self.journal,
             memory=MemoryLoopMemory(),
             heartbeats=Heartbeats(),
             metrics=Metrics(),
@@ -180,16 +181,14 @@ async def test_a_text_applied_by_hand_stands_although_the_file_still_has_faults(
     assert reloading.in_force.currency == "EUR"
 
 
-async def test_a_settled_file_is_not_read_as_a_catalogue_at_every_look(
-    reloading: Reloading, monkeypatch: pytest.MonkeyPatch
+async def test_a_fault_is_said_once_however_often_the_file_is_looked_at(
+    reloading: Reloading,
 ) -> None:
     reloading.path.write_text(BAD)
-    await reloading.look()
+    for _ in range(3):
+        await reloading.look()
     reloading.path.write_text(BAD + "# the same fault\n")
     await reloading.look()
 
-    def never(*_: object) -> None:
-        raise AssertionError("read again")
-
-    monkeypatch.setattr("controlplane.daemon.fleet_file.parse_catalogue", never)
-    assert await asyncio.to_thread(reloading.file.look) is None
+    rows = await reloading.journal.decisions(DecisionQuery(loop="catalogue"))
+    assert [(row.decisive, row.repeats) for row in rows] == [(ReasonCode.CATALOGUE_REFUSED, 0)]
