@@ -72,9 +72,9 @@ def painted() -> Iterator[Served]:
         await site.start()
         return runner, state, runner.addresses[0][1]
 
-    runner, state, port = asyncio.run_coroutine_threadsafe(start(), loop).result(30)
+    runner, state, port = asyncio.run_coroutine_threadsafe(start(), loop).result(90)
     yield Served(f"http://127.0.0.1:{port}", state, loop)
-    asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(30)
+    asyncio.run_coroutine_threadsafe(runner.cleanup(), loop).result(90)
     loop.call_soon_threadsafe(loop.stop)
     thread.join(10)
     loop.close()
@@ -91,7 +91,7 @@ def served(painted: Served) -> Served:
         painted.state.clock.at = NOW
         painted.state.shared.forget("fleet")
 
-    asyncio.run_coroutine_threadsafe(restore(), painted.loop).result(30)
+    asyncio.run_coroutine_threadsafe(restore(), painted.loop).result(90)
     return painted
 
 

@@ -10,6 +10,7 @@ from controlplane.http.frame import Glance
 from controlplane.http.pages.format import clock, day, lasting, moment, money, share
 from controlplane.http.pages.language import chosen_language
 from controlplane.http.pages.queues import beads
+from controlplane.http.pages.search import meant
 from controlplane.http.pages.sorting import ordered
 from controlplane.http.pages.view import View, address_with, view_at, zone_named
 
@@ -129,3 +130,19 @@ def test_beads_stand_for_several_requests_when_there_are_too_many(
     waiting: float | None, drawn: int, each: int
 ) -> None:
     assert beads(waiting) == (drawn, each)
+
+
+@pytest.mark.parametrize(
+    ("sought", "address"),
+    [
+        ("5346", "/decisions/5346"),
+        (" #5346 ", "/decisions/5346"),
+        ("drainTooSlow", "/help#DrainTooSlow"),
+        ("llama 70b", "/models?q=llama+70b"),
+        ("٣", "/models?q=%D9%A3"),
+        ("9" * 40, f"/models?q={'9' * 40}"),
+        ("", "/models"),
+    ],
+)
+def test_a_search_leads_to_what_is_meant(sought: str, address: str) -> None:
+    assert meant(sought) == address

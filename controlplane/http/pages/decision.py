@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import msgspec
 from aiohttp import web
 
+from controlplane.domain.overrides import paused
+from controlplane.domain.quantities import ModelName
 from controlplane.domain.reasons import Evidence, Reason
 from controlplane.http.pages.page import Context, Page, last_segment
 from controlplane.http.pages.rendering import RENDERER, answer
@@ -51,8 +53,10 @@ async def gather(state: State, number: str, view: View) -> Context:
     found = await decision_detail(state, int(number))
     if found is None:
         raise missing("decision", number)
+    pause = paused(await state.overrides.overrides(), ModelName(found.line.subject))
     return {
         "decision": found,
+        "paused_by": pause.by if pause else None,
         "line": found.line,
         "steps": tuple(_steps(found.rungs)),
         "held_at": found.line.current == found.line.target,

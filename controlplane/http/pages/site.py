@@ -15,6 +15,7 @@ from controlplane.http.pages import (
     overrides,
     preferences,
     queues,
+    search,
     settings,
     whatif,
 )
@@ -55,7 +56,7 @@ def add_pages(app: web.Application) -> None:
     for page in PAGES:
         app.router.add_get(page.path, page.show)
     app.router.add_get("/decisions/{number}/trail", decision.trail)
-    for forms in (overrides, preferences, settings, whatif):
+    for forms in (overrides, preferences, search, settings, whatif):
         forms.add_routes(app)
     app.router.add_static("/static/", shipped("web") / "static")
     fragments: dict[str, Fragment] = {
