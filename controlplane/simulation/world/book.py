@@ -40,6 +40,7 @@ class Book:
         self.starts: tuple[list[float], ...] = tuple([] for _ in PRIORITIES)  # flat; … likewise
         self.recent_starts: tuple[deque[Rows], ...] = tuple(deque() for _ in PRIORITIES)
         self.pages: deque[Page] = deque()
+        self._forgotten = -inf
         self._counted = 0  # up to this index of the newest page the counters are right
         self._reduced = 0  # … and the waits and latencies
         self._refusals: tuple[list[ReasonCode], ...] = tuple([] for _ in PRIORITIES)
@@ -160,7 +161,10 @@ class Book:
             rows[2, (rows[0] == arrived) & (rows[2] == end)] = -inf
 
     def forget_before(self, moment: float) -> None:
-        """Drop pages and starts of which nothing ended after that moment."""
+        """Drop pages and starts of which nothing ended after that moment; now and then suffices."""
+        if moment < self._forgotten + WINDOW_S:
+            return
+        self._forgotten = moment
         pages = self.pages
         while len(pages) > 1 and pages[0].last_end < moment:
             pages.popleft()

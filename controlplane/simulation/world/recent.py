@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from controlplane.simulation.world.book import WINDOW_S, Book
 from controlplane.simulation.world.source import FEW, RANKS, N
 
-_NO_STARTS = np.zeros((3, 0))
+_ZEROS = np.zeros(N, dtype=np.intp)
+_NONE = np.zeros(0)
 
 
 Percentiles: TypeAlias = "list[float | None]"
@@ -75,22 +76,27 @@ def _of_many(
     since, now = window
     pages = book.pages
     plain = sum(page.at_once(since, until if page is pages[-1] else len(page.at)) for page in pages)
-    counts = np.zeros(N, dtype=np.intp) + plain
+    counts: list[int] = (_ZEROS + plain).tolist()
     waits: Percentiles = []
     latencies: Percentiles = []
     for rank, recent in enumerate(book.recent_starts):
-        rows = np.concatenate(recent, axis=1) if recent else _NO_STARTS
-        arrived, started, end = rows
-        fresh = started > since
-        waits.append(_partitioned(started[fresh] - arrived[fresh], int(counts[rank])))
-        ended = (end > since) & (end <= now)
+        waited = _NONE
         parts = [page.latencies(rank, since, now) for page in pages]
-        latencies.append(_partitioned(np.concatenate((end[ended] - arrived[ended], *parts))))
+        if recent:
+            arrived, started, end = np.concatenate(recent, axis=1)
+            waited = (started - arrived)[started > since]
+            parts.append((end - arrived)[(end > since) & (end <= now)])
+        waits.append(_partitioned(waited, counts[rank]))
+        latencies.append(_partitioned(np.concatenate(parts)))
     return waits, latencies
 
 
 def _partitioned(values: NDArray[np.float64], zeros: int = 0) -> float | None:
+    """Give the percentile of values that are nobody else's: they are reordered."""
     if not len(values) and not zeros:
         return None
     rank = _rank(len(values), zeros)
-    return float(np.partition(values, rank)[rank]) if rank >= 0 else 0.0
+    if rank < 0:
+        return 0.0
+    values.partition(rank)
+    return float(values[rank])

@@ -67,13 +67,13 @@ class Page:
     def latencies(self, rank: int, since: float, now: float) -> NDArray[np.float64]:
         """Give the latencies of a class's plain requests that ended after `since`, up to `now`."""
         indices, ends = self._by_end[rank]
-        first, last = np.searchsorted(ends, (since, now), side="right")
+        first, last = ends.searchsorted(since, "right"), ends.searchsorted(now, "right")
         ended = indices[first:last]
         return self.service_s[ended[~self.apart[ended]]]
 
     def at_once(self, since: float, until: int) -> NDArray[np.intp]:
         """Count by rank the plain requests that came after `since`, before index `until`."""
-        first = int(np.searchsorted(self.at, since, side="right"))
+        first = bisect_right(self.at_list, since)
         plain = self.rank[first:until][~self.apart[first:until]]
         return np.bincount(plain, minlength=N)
 
