@@ -1,7 +1,7 @@
 """The composition root: everything is made, wired and closed here, and nowhere else.
 
 What is opened is closed by the same construct, in reverse order. SIGTERM and SIGINT end the daemon
-after the cycles under way; SIGHUP looks at the fleet file now.
+at once, for a cycle may be cut after any step; SIGHUP looks at the fleet file now.
 """
 
 import asyncio
@@ -17,6 +17,7 @@ from aiohttp import web
 
 from controlplane.adapters.sql.migrate import upgrade
 from controlplane.adapters.sql.opening import open_store
+from controlplane.adapters.sql.ownership import sole_daemon
 from controlplane.adapters.sql.store import Store
 from controlplane.clock import Clock
 from controlplane.daemon.fleet_file import Applying, FleetFile
@@ -35,6 +36,7 @@ from controlplane.loops.reconcile import Loop, Shell, reconcile
 from controlplane.loops.scaling import scaling_loop
 from controlplane.loops.showing import Showing
 from controlplane.loops.spare import spare_loop
+from controlplane.ports import UnavailableError
 from controlplane.settings import ServeOptions, parse_catalogue
 from controlplane.simulation.contenders import FORMS
 from controlplane.simulation.embedded import Embedded, embedded
@@ -47,6 +49,8 @@ from controlplane.telemetry.metrics import Metrics
 log = structlog.stdlib.get_logger(__name__)
 
 PRUNE_EVERY_S = 86_400.0
+PRUNE_AGAIN_S = 60.0  # after the store could not be had
+EMBEDDED = "embedded-"  # begins the name of every world that ends with its process
 
 
 class StartError(Exception):
@@ -66,14 +70,17 @@ async def serve(options: ServeOptions, started: Callable[[Daemon], None]) -> Non
     """Run until told to stop. Raises StartError or FaultsError when it cannot start."""
     file = FleetFile(options.config)
     text = file.read()
+    catalogue = parse_catalogue(text, file.name)  # a file with faults leaves no trace in the store
     clock = Clock(options.speed)
-    await asyncio.to_thread(upgrade, options.data)
-    world = f"embedded-{int(clock.now())}"
-    async with open_store(options.data, world) as store:
-        version = await store.catalogues.add(text, file.name, "start", clock.now())
-        file.put(parse_catalogue(text, file.name), version)
-        cluster = embedded(file.force.catalogue, clock, options.seed)
-        await _run(options, clock, store, cluster, file, started)
+    with sole_daemon(options.data):
+        await asyncio.to_thread(upgrade, options.data)
+        world = f"{EMBEDDED}{int(clock.now())}"
+        async with open_store(options.data, world) as store:
+            await store.bury(EMBEDDED)
+            version = await store.catalogues.add(text, file.name, "start", clock.now())
+            file.put(catalogue, version)
+            cluster = embedded(catalogue, clock, options.seed)
+            await _run(options, clock, store, cluster, file, started)
 
 
 async def _run(
@@ -103,16 +110,16 @@ async def _run(
     gate, history, whatif = Gate(acting=options.mode != "advise"), History(), WhatIfRuns()
     applying = Applying(file, store.catalogues, fleet, clock, cluster.swap_catalogue)
     cluster.wake = lambda: shell.wake("scaling", "spare")
-    loops = [
-        *_fleet_loops(fleet, gate, shell, history),
-        _metering_loop(fleet, shell, history, store, file),
-        reconcile(_reload_loop(file, applying, clock), shell),
-    ]
     state = _state(options, store, shell, gate, (history, file, applying, whatif))
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(whatif.close)
         address = await stack.enter_async_context(_listening(options, state))
         stop = _signals(shell)
+        loops = [
+            *_fleet_loops(fleet, gate, shell, history),
+            _metering_loop(fleet, shell, history, store, file),
+            reconcile(_reload_loop(file, applying, clock), shell),
+        ]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_guarded(loop)) for loop in loops]
             tasks.append(group.create_task(cluster.pump(), name="pump"))
@@ -233,5 +240,10 @@ async def _guarded(eternal: Awaitable[NoReturn]) -> None:
 
 async def _prune(store: Store, clock: Clock) -> NoReturn:
     while True:
-        await store.prune(clock.now())
-        await asyncio.sleep(PRUNE_EVERY_S)
+        try:
+            await store.prune(clock.now())
+            pause = PRUNE_EVERY_S
+        except UnavailableError as cause:  # it is only tidying: the daemon goes on
+            log.warning("store not tidied", cause=str(cause))
+            pause = PRUNE_AGAIN_S
+        await asyncio.sleep(pause)

@@ -5,9 +5,9 @@ the other side is `UnavailableError` (expected: one warning when it starts, one 
 over), or anything else, which is a bug: logged with its traceback and counted. Either costs one
 cycle, never the daemon.
 
-A choice is journaled `open` before it is acted on and closed with what happened. A crash in between
-leaves an open row, which the next start settles by looking: decisions are derived from what is
-seen, so what was not done is simply decided again (laws 3, 4).
+A choice is journaled `open` before it is acted on and closed with what happened. A crash or a cycle
+that failed in between leaves an open row, which the next start or cycle settles by looking:
+decisions are derived from what is seen, so what was not done is simply decided again (laws 3, 4).
 """
 
 import asyncio
@@ -81,6 +81,8 @@ async def reconcile(loop: Loop[S, M], shell: Shell) -> NoReturn:
         due = shell.clock.now() + loop.every_s
         try:
             async with asyncio.timeout(CYCLE_LIMIT_S):
+                if failing:
+                    await settle(loop.name, shell)
                 save = stopwatch() - saved_at >= MEMORY_EVERY_S
                 memory, kept = await cycle(loop, shell, memory, save=save)
                 saved_at = stopwatch() if kept else saved_at
@@ -106,10 +108,15 @@ async def start(loop: Loop[S, M], shell: Shell) -> M:
         except msgspec.MsgspecError as cause:
             log.warning("memory of another version is set aside", cause=str(cause))
     loop.restore(memory)
-    for row in await shell.journal.unsettled(loop.name):
-        settled = Outcome(Ending.SETTLED, "found open after a restart; decided anew from what is")
-        await shell.journal.close(row.id, settled, shell.clock.now())
+    await settle(loop.name, shell)
     return memory
+
+
+async def settle(name: str, shell: Shell) -> None:
+    """Close what was written down and perhaps not done: from here on it is decided anew."""
+    settled = Outcome(Ending.SETTLED, "left open, perhaps not done; decided anew from what is")
+    for row in await shell.journal.unsettled(name):
+        await shell.journal.close(row.id, settled, shell.clock.now())
 
 
 async def cycle(loop: Loop[S, M], shell: Shell, memory: M, *, save: bool = True) -> tuple[M, bool]:

@@ -1,5 +1,7 @@
 """A daemon that dies around a world that lives on: nothing that was decided is forgotten."""
 
+import asyncio
+
 import pytest
 
 from controlplane.domain.overrides import Override
@@ -69,11 +71,12 @@ async def test_law_3_a_daemon_killed_between_writing_and_doing_does_it_after_all
     first = Daemon(world, catalogue)
 
     async def killed(_choice: object) -> None:
-        raise SystemError("killed")
+        await asyncio.Event().wait()
 
     first.cluster.apply = killed  # type: ignore[method-assign, assignment]  # dies at its first act
     await first.run(110.0)
     assert len(world.view().replicas) == 2
+    assert await first.journal.unsettled("spare")
 
     second = Daemon(world, catalogue, first)
     await second.run(10.0)

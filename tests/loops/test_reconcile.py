@@ -162,6 +162,22 @@ async def test_a_row_left_open_by_a_crash_is_settled_at_the_next_start() -> None
     assert not await bench.journal.unsettled("bench")
 
 
+async def test_law_3_a_row_left_open_by_a_failed_act_is_settled_by_the_next_cycle() -> None:
+    bench = Bench()
+    acts = [UnavailableError("gone in the middle"), ZeroDivisionError("a bug")]
+
+    async def act(choice: Choice) -> Outcome:
+        if acts:
+            raise acts.pop(0)
+        return await Bench.act(bench, choice)
+
+    bench.act = act  # type: ignore[method-assign, assignment]  # fails twice
+    await bench.run(11.0)
+    rows = await bench.journal.decisions(DecisionQuery())
+
+    assert [row.ending for row in rows] == [Ending.DONE, Ending.SETTLED, Ending.SETTLED]
+
+
 async def test_a_silent_loop_is_named_after_three_periods() -> None:
     bench = Bench()
     await bench.run(1.0)

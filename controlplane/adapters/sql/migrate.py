@@ -24,7 +24,7 @@ def upgrade(where: str | Path | Address, wait_s: float = BUSY_TIMEOUT_S) -> bool
     Raises StoreError with one sentence when it cannot be done.
     """
     address = where if isinstance(where, Address) else Address(where)
-    _make_folder(address)
+    make_folder(address)
     with translated(str(address)):
         try:
             engine = create_engine(address.blocking_url, poolclass=NullPool)
@@ -46,7 +46,8 @@ def upgrade(where: str | Path | Address, wait_s: float = BUSY_TIMEOUT_S) -> bool
     return True
 
 
-def _make_folder(address: Address) -> None:
+def make_folder(address: Address) -> None:
+    """Make the folder of an SQLite file."""
     if address.file is None:
         return
     try:

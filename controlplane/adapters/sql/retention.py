@@ -48,18 +48,21 @@ class Pruned(msgspec.Struct, frozen=True, kw_only=True):
 
 
 async def prune(
-    database: Database, world: World, now: Instant, keep: Retention | None = None
+    database: Database, world: World, now: Instant, today: Instant, keep: Retention | None = None
 ) -> Pruned:
-    """Delete what is older than it is kept; `world` is the one that lives."""
+    """Delete what is older than it is kept; `world` is the one that lives.
+
+    `now` is its time, which may run fast; people, and the worlds they open, live by `today`.
+    """
     keep = keep or Retention()
-    gone = now - keep.decisions * DAY_S
+    gone, forgotten = now - keep.decisions * DAY_S, today - keep.decisions * DAY_S
     async with database.writing(durable=False) as connection:
         mine = worlds.c.id == world.id
-        await connection.execute(update(worlds).where(mine).values(seen_at=now))
+        await connection.execute(update(worlds).where(mine).values(seen_at=today))
     return Pruned(
-        decisions=await _prune_decisions(database, gone, decisions.c.at < gone)
+        decisions=await _prune_decisions(database, forgotten, decisions.c.at < gone)
         + await _prune_decisions(
-            database, gone, (decisions.c.at < now - keep.holds * DAY_S) & NOTHING_DONE
+            database, forgotten, (decisions.c.at < now - keep.holds * DAY_S) & NOTHING_DONE
         ),
         ledger=await _prune_ledger(database, now - keep.ledger * DAY_S),
         audit=await _in_parts(
@@ -67,12 +70,12 @@ async def prune(
             delete(audit).where(
                 audit.c.id.in_(
                     select(audit.c.id)
-                    .where(audit.c.at < now - keep.audit * DAY_S)
+                    .where(audit.c.at < today - keep.audit * DAY_S)
                     .limit(_ROWS_A_TRANSACTION)
                 )
             ),
         ),
-        worlds=await _prune_worlds(database, gone),
+        worlds=await _prune_worlds(database, forgotten),
     )
 
 

@@ -12,7 +12,8 @@ from controlplane.adapters.sql.memory import SqlLoopMemory
 from controlplane.adapters.sql.overrides import SqlOverrides
 from controlplane.adapters.sql.retention import Pruned, prune
 from controlplane.adapters.sql.tokens import SqlTokens
-from controlplane.adapters.sql.worlds import World
+from controlplane.adapters.sql.worlds import World, bury
+from controlplane.clock import wall
 from controlplane.domain.quantities import Instant
 
 
@@ -31,9 +32,13 @@ class Store:
     tokens: SqlTokens
     audit: SqlAuditLog
 
-    async def prune(self, now: Instant) -> Pruned:
-        """Delete what is older than it is kept; to be called once a day."""
-        return await prune(self.database, self.world, now)
+    async def prune(self, now: Instant, today: Instant | None = None) -> Pruned:
+        """Delete what is older than it is kept, `now` by the world's clock; call it once a day."""
+        return await prune(self.database, self.world, now, wall() if today is None else today)
+
+    async def bury(self, prefix: str) -> None:
+        """Settle what worlds of that kind, which end with their process, left open."""
+        await bury(self.database, self.world, prefix, wall())
 
     async def close(self) -> None:
         """Write what is late and close the connections, also when the writing fails."""

@@ -4,7 +4,8 @@ import msgspec
 from sqlalchemy import select, update
 
 from controlplane.adapters.sql.database import Database
-from controlplane.adapters.sql.tables import worlds
+from controlplane.adapters.sql.tables import decisions, worlds
+from controlplane.domain.decisions import Ending
 from controlplane.domain.quantities import Instant
 
 
@@ -29,6 +30,19 @@ async def enter(database: Database, name: str, now: Instant) -> World:
         await connection.execute(update(worlds).where(worlds.c.name == name).values(seen_at=now))
         number = await connection.scalar(select(worlds.c.id).where(worlds.c.name == name))
     return World(int(number or 0), name)
+
+
+async def bury(database: Database, world: World, prefix: str, now: Instant) -> None:
+    """Settle what was left open in worlds that ended with their process: nobody will look there."""
+    dead = select(worlds.c.id).where(
+        worlds.c.name.startswith(prefix, autoescape=True), worlds.c.id != world.id
+    )
+    async with database.writing(durable=False) as connection:
+        await connection.execute(
+            update(decisions)
+            .where(decisions.c.ending == Ending.OPEN, decisions.c.world_id.in_(dead))
+            .values(ending=Ending.SETTLED, note="its world has ended", settled_at=now)
+        )
 
 
 async def latest(database: Database) -> World:

@@ -12,6 +12,7 @@ from controlplane.adapters.sql.retention import DAY_S, Pruned
 from controlplane.adapters.sql.store import Store
 from controlplane.adapters.sql.tables import NOTHING_DONE, decisions
 from controlplane.adapters.sql.worlds import enter
+from controlplane.domain.decisions import Ending
 from controlplane.ports import AuditEntry, DecisionQuery
 from tests.stored import T0, a_hold, a_line, a_raise, a_target
 
@@ -104,7 +105,9 @@ async def test_the_audit_log_is_kept_for_a_year(store: Store) -> None:
             )
         )
 
-    assert (await store.prune(T0 + 370 * DAY_S)).audit == 1
+    far = T0 + 9_000 * DAY_S  # a fast world's time is no reason to forget what people did
+    assert (await store.prune(far, T0 + 300 * DAY_S)).audit == 0
+    assert (await store.prune(T0, T0 + 370 * DAY_S)).audit == 1
     assert [entry.what for entry in await store.audit.entries()] == ["day 10"]
 
 
@@ -129,10 +132,47 @@ async def test_a_world_nobody_opened_for_90_days_goes_but_its_bills_stay(store: 
     for world in ("cluster-1", "embedded-1", "embedded-2"):
         await enter(store.database, world, T0)
 
-    pruned = await store.prune(T0 + 91 * DAY_S)
+    pruned = await store.prune(T0 + 91 * DAY_S, T0 + 91 * DAY_S)
 
     assert (pruned.decisions, pruned.worlds) == (2, 1)
     async with open_store(path.parent, "embedded-1") as other:
         assert await other.memory.load("scaling") is None
         assert await other.ledger.rows(0.0, float("inf")) == [a_line()]
     assert await store.memory.load("scaling") == b'{"mine":1}'
+
+
+async def test_a_world_whose_time_ran_ahead_does_not_hide_the_one_opened_after_it(
+    store: Store,
+) -> None:
+    """Commands look at the world opened last, and people open worlds by their own clock."""
+    folder = Path(store.database.shown).parent
+    async with open_store(folder, "embedded-1") as fast:
+        await fast.prune(T0 + 1_000 * DAY_S)
+    async with open_store(folder, "embedded-2"):
+        pass
+
+    async with open_store(folder) as seen:
+        assert seen.world.name == "embedded-2"
+
+
+async def test_what_a_world_left_open_that_ended_with_its_process_is_settled(
+    store: Store,
+) -> None:
+    folder = Path(store.database.shown).parent
+    numbers = []
+    for world in ("embedded-1", "embedded-2", "cluster-2"):
+        async with open_store(folder, world) as opened:
+            (number,) = await opened.journal.open("scaling", [a_raise()], T0, 1)
+            numbers.append(number or 0)
+    async with open_store(folder, "embedded-3") as here:
+        (mine,) = await here.journal.open("scaling", [a_raise()], T0, 1)
+
+        await here.bury("embedded-")
+
+        found = [await here.decisions.decision(number) for number in (*numbers, mine or 0)]
+    assert [row.ending for row in found if row] == [
+        Ending.SETTLED,
+        Ending.SETTLED,
+        Ending.OPEN,  # a real cluster's world goes on without us
+        Ending.OPEN,
+    ]
