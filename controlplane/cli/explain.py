@@ -17,10 +17,11 @@ from controlplane.domain.faults import Fault, FaultsError
 from controlplane.ports import DecisionRow
 
 IDENTICAL = "identical"
+LARGEST = 2**63 - 1  # what a database can number
 
 
 @click.command(epilog="Example: controlplane explain 4711")
-@click.argument("number", metavar="ID", type=click.IntRange(min=1))
+@click.argument("number", metavar="ID", type=click.IntRange(min=1, max=LARGEST))
 @json_option
 @language_option
 @data_option

@@ -128,6 +128,9 @@ def test_a_number_nobody_was_given_is_wrong_input(say: Said, folder: Path) -> No
     fill(folder)
 
     assert say("explain", "4711") == (2, "", "ID: 4711: no decision has this number\n")
+    code, _, err = say("explain", str(2**63))
+    assert code == 2
+    assert f"{2**63} is not in the range" in err
 
 
 @pytest.mark.parametrize(

@@ -36,8 +36,10 @@ class Address:
 
     @property
     def file(self) -> Path | None:
-        """The SQLite file, if it is one."""
-        return Path(self._url.database or "") if self.kind == "sqlite" else None
+        """The SQLite file, if it is one; it may be named as SQLite's own `file:` address."""
+        if self.kind != "sqlite":
+            return None
+        return Path((self._url.database or "").removeprefix("file:"))
 
     @property
     def missing(self) -> bool:

@@ -1,6 +1,8 @@
 """Brings a store to this version's tables. Blocking: call it before the loops, or in a thread."""
 
 import logging
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -25,6 +27,27 @@ def upgrade(where: str | Path | Address, wait_s: float = BUSY_TIMEOUT_S) -> bool
     """
     address = where if isinstance(where, Address) else Address(where)
     make_folder(address)
+    with _connected(address, wait_s) as connection:
+        state, revision = schema(connection)
+        connection.rollback()
+        if state is Schema.CURRENT:
+            return False
+        if state not in _BROUGHT_UP:
+            raise StoreError(objection(state, revision, str(address)) or "")
+        _run(connection)
+    return True
+
+
+def check(address: Address, wait_s: float = BUSY_TIMEOUT_S) -> None:
+    """Raise StoreError with one sentence when a store cannot be opened or has other tables."""
+    with _connected(address, wait_s) as connection:
+        reason = objection(*schema(connection), str(address))
+    if reason is not None:
+        raise StoreError(reason)
+
+
+@contextmanager
+def _connected(address: Address, wait_s: float) -> Iterator[Connection]:
     with translated(str(address)):
         try:
             engine = create_engine(address.blocking_url, poolclass=NullPool)
@@ -36,14 +59,7 @@ def upgrade(where: str | Path | Address, wait_s: float = BUSY_TIMEOUT_S) -> bool
         if address.kind == "sqlite":
             tune_sqlite(engine, wait_s)
         with engine.connect() as connection:
-            state, revision = schema(connection)
-            connection.rollback()
-            if state is Schema.CURRENT:
-                return False
-            if state not in _BROUGHT_UP:
-                raise StoreError(objection(state, revision, str(address)) or "")
-            _run(connection)
-    return True
+            yield connection
 
 
 def make_folder(address: Address) -> None:

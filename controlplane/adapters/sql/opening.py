@@ -12,8 +12,7 @@ from pathlib import Path
 from controlplane.adapters.sql.address import Address
 from controlplane.adapters.sql.database import BUSY_TIMEOUT_S, Database
 from controlplane.adapters.sql.faults import StoreError
-from controlplane.adapters.sql.migrate import upgrade
-from controlplane.adapters.sql.schema import objection, schema
+from controlplane.adapters.sql.migrate import check, upgrade
 from controlplane.adapters.sql.store import Store, store
 from controlplane.adapters.sql.worlds import enter, latest
 from controlplane.clock import wall
@@ -38,9 +37,10 @@ async def open_store(
                 f"there is no store at {address} yet: run controlplane serve, or migrate"
             )
         await asyncio.to_thread(upgrade, address, wait_s)
+    # In a thread of ours: a driver's own would outlive a connection that failed, and complain.
+    await asyncio.to_thread(check, address, wait_s)
     database = Database(address, wait_s)
     try:
-        await _check(database)
         here = await latest(database) if world is None else await enter(database, world, wall())
         opened = store(database, here)
         try:
@@ -49,11 +49,3 @@ async def open_store(
             await opened.close()
     finally:
         await database.close()
-
-
-async def _check(database: Database) -> None:
-    async with database.reading() as connection:
-        state, revision = await connection.run_sync(schema)
-    reason = objection(state, revision, database.shown)
-    if reason is not None:
-        raise StoreError(reason)

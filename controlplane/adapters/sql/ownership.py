@@ -27,22 +27,31 @@ def sole_daemon(where: str | Path) -> Iterator[None]:
     make_folder(address)
     path = address.file.with_name(LOCK_NAME)
     try:
-        handle = path.open("a+")
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
-        raise StoreError(
-            f"the store's folder {path.parent} may not be written: {error.strerror}"
-        ) from error
-    with handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            handle.seek(0)
-            holder = handle.read().strip() or "of unknown number"
-            raise StoreError(
-                f"the store {address} is in use by another daemon (process {holder}); "
-                "stop it, or give this one a folder of its own with --data"
-            ) from error
-        handle.truncate(0)
-        handle.write(f"{os.getpid()}\n")
-        handle.flush()
+        raise _unwritable(path, error) from error
+    try:
+        _take(lock, path, address)
         yield
+    finally:
+        os.close(lock)
+
+
+def _take(lock: int, path: Path, address: Address) -> None:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        holder = os.read(lock, 20).decode(errors="replace").strip() or "of unknown number"
+        raise StoreError(
+            f"the store {address} is in use by another daemon (process {holder}); "
+            "stop it, or give this one a folder of its own with --data"
+        ) from error
+    try:
+        os.ftruncate(lock, 0)
+        os.write(lock, f"{os.getpid()}\n".encode())
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> StoreError:
+    return StoreError(f"the store's folder {path.parent} cannot be written: {error.strerror}")

@@ -2,6 +2,7 @@
 
 import asyncio
 import sqlite3
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -182,6 +183,20 @@ def test_a_store_that_may_only_be_read_says_so(tmp_path: Path) -> None:
         upgrade(f"sqlite:///file:{tmp_path / FILE_NAME}?mode=ro&uri=true")
 
     one_sentence(caught.value)
+    assert not Path("file:").exists()  # it is part of an address, and no folder
+
+
+async def test_a_store_that_cannot_be_opened_leaves_no_thread_behind(tmp_path: Path) -> None:
+    """A driver's thread would outlive the event loop and print a traceback."""
+    (tmp_path / FILE_NAME).mkdir()
+    before = set(threading.enumerate())
+
+    with pytest.raises(StoreError, match="cannot be opened"):
+        async with open_store(tmp_path):
+            pass
+
+    left = [thread.name for thread in set(threading.enumerate()) - before]
+    assert not [name for name in left if not name.startswith("asyncio_")]
 
 
 def test_a_file_that_is_no_database_says_so(tmp_path: Path) -> None:

@@ -58,6 +58,14 @@ def test_a_folder_that_is_a_file_is_one_sentence(tmp_path: Path) -> None:
         pass
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs Linux's /dev/full")
+def test_a_full_disk_is_one_sentence(tmp_path: Path) -> None:
+    (tmp_path / LOCK_NAME).symlink_to("/dev/full")
+
+    with pytest.raises(StoreError, match="cannot be written: "), sole_daemon(tmp_path):
+        pass
+
+
 def test_a_database_made_for_several_is_not_locked() -> None:
     address = "postgresql://nobody@nowhere/none"
     with sole_daemon(address), sole_daemon(address):
