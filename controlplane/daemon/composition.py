@@ -49,6 +49,7 @@ from controlplane.telemetry.metrics import Metrics
 log = structlog.stdlib.get_logger(__name__)
 
 PRUNE_EVERY_S = 86_400.0
+NAMED_AFTER_S = 1.0
 PRUNE_AGAIN_S = 60.0  # after the store could not be had
 EMBEDDED = "embedded-"  # begins the name of every world that ends with its process
 
@@ -124,6 +125,7 @@ async def _run(
             tasks = [group.create_task(_guarded(loop)) for loop in loops]
             tasks.append(group.create_task(cluster.pump(), name="pump"))
             tasks.append(group.create_task(_prune(store, clock), name="prune"))
+            tasks.append(group.create_task(_name_scenarios(state), name="scenarios"))
             # What is there now stays: the collector need not look at it again, which would hold
             # up the event loop, and the end of the process.
             gc.collect()
@@ -197,7 +199,7 @@ def _state(
         whatif=whatif,
         validate=parse_catalogue,
         apply_catalogue=applying,
-        scenarios=scenario_names(),
+        scenarios={},  # read after the start: nobody asks for them in the first second
         policies=FORMS,
         wake=shell.wake,
         access=access_at(options.host, options.hosts),
@@ -236,6 +238,11 @@ async def _guarded(eternal: Awaitable[NoReturn]) -> None:
     """An eternal task that ends is itself a fault: the group then ends, and the daemon with it."""
     await eternal
     raise RuntimeError("a loop came to an end")
+
+
+async def _name_scenarios(state: State) -> None:
+    await asyncio.sleep(NAMED_AFTER_S)
+    state.scenarios.update(await asyncio.to_thread(scenario_names))
 
 
 async def _prune(store: Store, clock: Clock) -> NoReturn:

@@ -22,7 +22,6 @@ from controlplane.domain.quantities import (
 STRICT: dict[str, Any] = {
     "extra": "forbid",
     "allow_inf_nan": False,
-    "use_attribute_docstrings": True,
 }
 
 

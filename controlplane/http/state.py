@@ -1,6 +1,6 @@
 """What pages and API may read and ask for. Wired once in `daemon`, handed to every request."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -65,7 +65,7 @@ class State:
     whatif: WhatIf
     validate: Callable[[str, str], Catalogue]  # text, source; ValueError with one line per fault
     apply_catalogue: Callable[[str, str, str], Awaitable[CatalogueVersion]]  # text, source, by
-    scenarios: Mapping[str, str] = field(default_factory=dict)  # name -> one line about it
+    scenarios: dict[str, str] = field(default_factory=dict)  # name -> one line about it
     policies: tuple[str, ...] = ()
     wake: Callable[[], None] = lambda: None  # let the loops look now (after a pause, a pin)
     access: Access = field(default_factory=Access)  # where it is bound, by which names it is called

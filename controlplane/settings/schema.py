@@ -1,8 +1,13 @@
 """JSON Schema of the files people write, for editors that complete and check while one types."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import MISSING, Field, fields
 from typing import Any
 
+from pydantic import TypeAdapter
+
+from controlplane.domain.policies import STRICT
 from controlplane.settings.profiles import NAMES
 from controlplane.settings.reading import adapter
 from controlplane.settings.shape import dataclasses_below
@@ -12,13 +17,24 @@ DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
 def json_schema(type_: Any, title: str) -> dict[str, Any]:
     """Give the JSON Schema of a type, with the description of every field."""
-    schema = adapter(type_).json_schema()
+    with _docstrings_read():
+        schema = TypeAdapter(type_).json_schema()
     described = {type_.__name__: schema, **schema.get("$defs", {})}
     for dataclass in dataclasses_below(type_):
         properties = described[dataclass.__name__]["properties"]
         for field in fields(dataclass):
             _tidy(field, properties[field.name])
     return {"$schema": DIALECT, **schema, "title": title}
+
+
+@contextmanager
+def _docstrings_read() -> Iterator[None]:
+    """Let pydantic read the fields' docstrings: slow, for it parses the source, so only here."""
+    STRICT["use_attribute_docstrings"] = True
+    try:
+        yield
+    finally:
+        del STRICT["use_attribute_docstrings"]
 
 
 def _tidy(field: Field[Any], shown: dict[str, Any]) -> None:

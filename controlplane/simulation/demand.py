@@ -31,18 +31,17 @@ class Source(NamedTuple):
 
 CONVERSATIONS = Source("azure-2023-conv.csv.gz", 3_480.0)  # smooth
 CODE = Source("azure-2023-code.csv.gz", 3_420.0)  # bursty: the peak minute has four times the mean
-REASONING = Source("servegen-deepseek-r1-24h.csv.gz", 86_400.0)  # day and night
 
-# Which trace each class replays, and its part of the work.
+# Which trace each class replays, and its part of the work. Work that can wait comes in masses.
 CHAT = {
     Priority.HIGH: (CONVERSATIONS, 0.5),
-    Priority.MEDIUM: (CODE, 0.2),
-    Priority.LOW: (REASONING, 0.3),
+    Priority.MEDIUM: (CONVERSATIONS, 0.2),
+    Priority.LOW: (CODE, 0.3),
 }
 BURSTY = {
     Priority.HIGH: (CONVERSATIONS, 0.3),
     Priority.MEDIUM: (CODE, 0.5),
-    Priority.LOW: (REASONING, 0.2),
+    Priority.LOW: (CODE, 0.2),
 }
 SPREAD: Mapping[str, float] = {"chat": 1.0, "image": 0.4, "vision": 0.2}  # of service times
 
@@ -73,8 +72,8 @@ def _streams(
     for priority in promised:
         source, part = mix[priority]
         trace = traces[source.file]
-        # Each model begins elsewhere in the trace, so that not all of them peak at once.
-        start_s = (turn * 0.137 % 1.0) * source.loop_s * 0.5
+        # Each begins elsewhere in the trace, so that not all of them peak at once.
+        start_s = ((turn * 0.137 + priority.rank * 0.31) % 1.0) * source.loop_s * 0.5
         kept = int(((trace.at >= start_s) & (trace.at < start_s + source.loop_s / 2)).sum())
         factor = rate * part / whole / (kept / (source.loop_s / 2))
         replay = Replay(file=source.file, factor=factor, start_s=start_s, loop_s=source.loop_s / 2)
