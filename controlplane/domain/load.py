@@ -6,7 +6,7 @@ import msgspec
 
 from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import Instant, ModelName
-from controlplane.domain.samples import NOT_YET, Sample, known
+from controlplane.domain.samples import NOT_YET, Sample
 
 
 class ClassLoad(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,14 +31,6 @@ class ModelLoad(msgspec.Struct, frozen=True, kw_only=True):
     kv_usage: Sample = NOT_YET  # 0..1, mean over replicas
     vram: Sample = NOT_YET  # 0..1, mean over devices; only for engines that do not preallocate
     utilisation: Sample = NOT_YET  # 0..1, mean over devices in service
-
-    @property
-    def covered(self) -> bool:
-        """Say whether everything needed to propose a fall is known (queue and arrivals)."""
-        for c in self.classes.values():
-            if not (known(c.queue) and known(c.arrivals) and known(c.arrivals_steady)):
-                return False
-        return True
 
 
 def silent(model: ModelName, at: Instant) -> ModelLoad:

@@ -22,7 +22,7 @@ def fewer_suffice(seen: ScaleInput, now: Figures) -> Wish | None:
 
     The load must be known whole (law 1): arrivals, queue, and the refused.
     """
-    if not seen.load.covered or now.work is None or now.queue is None:
+    if now.work is None or now.queue is None or now.steady_work is None:
         return None
     policy = seen.policy.scaling
     if policy.utilisation_floor is not None:

@@ -24,8 +24,8 @@ def stabilisation_s(seen: ScaleInput) -> float:
     """Give the stabilisation window: as set, else the load time + 30 s, at least 120 s."""
     if seen.policy.scaling.stabilisation_s is not None:
         return seen.policy.scaling.stabilisation_s
-    slowest = max((facts.load_s for facts in seen.variants), default=0.0)
-    return max(MIN_STABILISATION_S, slowest + STABILISATION_MARGIN_S)
+    loads = [facts.load_s + STABILISATION_MARGIN_S for facts in seen.variants]
+    return max([MIN_STABILISATION_S, *loads])
 
 
 def window_covered(seen: ScaleInput, now: Figures, target: Target) -> Target:
