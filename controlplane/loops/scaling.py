@@ -50,8 +50,11 @@ def scaling_loop(
             return held
         for action in choice.actions:
             if isinstance(action, SetTarget):
-                importance = fleet.catalogue.models[action.model].importance
-                fleet.in_force.put(action, fleet.clock.now(), importance)
+                model = fleet.catalogue.models.get(action.model)
+                if model is None:  # a new catalogue came into force since it was decided
+                    note = f"{action.model} is no longer in the catalogue"
+                    return Outcome(Ending.REFUSED, note)
+                fleet.in_force.put(action, fleet.clock.now(), model.importance)
         wake_spare()
         return Outcome(Ending.DONE, "in force")
 
