@@ -32,6 +32,11 @@ def is_name(written: str) -> bool:
     return _NAME.fullmatch(written) is not None
 
 
+def workload(model: str, node_class: str) -> str:
+    """Give the name of a variant's Deployment; a cluster's names have no capitals."""
+    return f"{model}-{node_class}".lower().replace("_", "-")
+
+
 ModelKey = Annotated[ModelName, Predicate(is_name)]
 ClassKey = Annotated[ClassName, Predicate(is_name)]
 ZoneKey = Annotated[Zone, Predicate(is_name)]

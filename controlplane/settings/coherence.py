@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from difflib import get_close_matches
 from typing import NamedTuple, TypeAlias
 
-from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.catalogue import Catalogue, workload
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.settings.document import Path
 
@@ -92,6 +92,28 @@ def pairs_once(catalogue: Catalogue) -> Iterator[Broken]:
         seen.setdefault(key, index)
 
 
+def workloads_once(catalogue: Catalogue) -> Iterator[Broken]:
+    """Two variants never mean the same Deployment (T3): each target has one writer (law 6)."""
+    seen: dict[str, str] = {}
+    for name, model in catalogue.models.items():
+        for node_class in model.variants:
+            called = workload(name, node_class)
+            here = f"models.{name}.variants.{node_class}"
+            if called in seen:
+                rule = f"would be the Deployment {called}, as is {seen[called]}"
+                yield Broken(("models", name, "variants", node_class), rule, node_class)
+            seen.setdefault(called, here)
+
+
+def names_are_free(catalogue: Catalogue) -> Iterator[Broken]:
+    """No model is called what people say for the whole fleet."""
+    for name in catalogue.models:
+        if name.lower() == "all":
+            yield Broken(
+                ("models", name), "is what the whole fleet is called; name it otherwise", ""
+            )
+
+
 def currency_is_a_code(catalogue: Catalogue) -> Iterator[Broken]:
     """The currency is an ISO 4217 code."""
     code = catalogue.currency
@@ -106,6 +128,8 @@ RULES: tuple[Rule, ...] = (
     shares_add_up,
     loads_in_time,
     pairs_once,
+    workloads_once,
+    names_are_free,
     currency_is_a_code,
 )
 

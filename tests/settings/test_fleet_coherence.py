@@ -184,3 +184,56 @@ def test_a_catalogue_in_force_can_be_asked_for_its_warnings() -> None:
 
     assert any(one.startswith("profile: seed-001: the mesh's breaker") for one in said)
     assert any(one.startswith(f"{SCALING}.stabilisation_s: 60: is shorter") for one in said)
+
+
+SECOND = """\
+  {name}:
+    team: support
+    need: {{vram_gib: 7}}
+    variants:
+      {node_class}:
+        image: registry.example.com/classifier:1
+        runtime: {{kind: cuda, version: "12.4"}}
+        slots: 8
+        service_s: 0.08
+        load_s: 90
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "workload"),
+    [
+        (("classifier", "T4"), ("Classifier", "T4"), "classifier-t4"),
+        (("classifier", "T4"), ("CLASSIFIER", "T4"), "classifier-t4"),
+        (("a", "b-T4"), ("a-b", "T4"), "a-b-t4"),
+        (("a_b", "T4"), ("a-b", "T4"), "a-b-t4"),
+    ],
+)
+def test_t3_a_workload_named_twice_is_refused_naming_the_first(
+    first: tuple[str, str], second: tuple[str, str], workload: str
+) -> None:
+    head, _ = SMALL.split("models:\n")
+    other = head.replace("node_classes:\n", "").split("pools:")[0].replace("  T4:", "  b-T4:")
+    head = head.replace("pools:", f"{other}pools:")
+    blocks = [SECOND.format(name=name, node_class=on) for name, on in (first, second)]
+
+    (fault,) = faults_of(f"{head}models:\n{''.join(blocks)}")
+
+    model, node_class = second
+    assert f"models.{model}.variants.{node_class}: {node_class}: would be the Deployment" in fault
+    assert f"{workload}, as is models.{first[0]}.variants.{first[1]}" in fault
+
+
+def test_t3_the_same_variant_twice_in_one_model_is_refused_naming_the_line_of_the_first() -> None:
+    block = SMALL[SMALL.index("      T4:\n") : SMALL.index("    policy:")]
+    again = SMALL.replace("    policy:", f"{block}    policy:")
+
+    (fault,) = faults_of(again)
+
+    assert fault.endswith("models.classifier.variants.T4: written twice, first in line 15")
+
+
+def test_a_model_is_not_called_what_the_whole_fleet_is_called() -> None:
+    (fault,) = faults_of(SMALL.replace("  classifier:", "  all:"))
+
+    assert "models.all: is what the whole fleet is called" in fault

@@ -14,7 +14,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from controlplane.decide.placement.matching import smallest_degree
-from controlplane.domain.catalogue import Model, Variant
+from controlplane.domain.catalogue import Model, Variant, workload
 from controlplane.domain.quantities import ClassName, ModelName, ReplicaName, Zone
 from controlplane.domain.replicas import Lane, Phase, Stage
 from controlplane.simulation.world.engines import FIRST_REQUESTS
@@ -288,6 +288,6 @@ class Cluster:
         while True:
             picks = self._names.integers(len(_ALPHABET), size=5)
             suffix = "".join(_ALPHABET[k] for k in picks)
-            name = ReplicaName(f"{model}-{node_class}-{suffix}".lower())
+            name = ReplicaName(f"{workload(model, node_class)}-{suffix}")
             if name not in self.pods:
                 return name
