@@ -23,8 +23,10 @@ from controlplane.domain.samples import (
 from controlplane.telemetry.metrics import Metrics
 from tests.builders import CHAT, NOW, a_class_load, a_load, an_input
 
-GARBAGE: tuple[object, ...] = (nan, inf, -inf, "", " ", "nan", "NaN", "Infinity", "-inf", "1e400", -1.0, "-5", None,
-           "<html>", "0x10", [], {}, object(), b"\xff")  # fmt: skip
+GARBAGE: tuple[object, ...] = (
+    *(nan, inf, -inf, -1.0, None, [], {}, object(), b"\xff"),
+    *("", " ", "nan", "NaN", "Infinity", "-inf", "1e400", "-5", "<html>", "0x10"),
+)
 
 
 @pytest.mark.parametrize("raw", GARBAGE, ids=repr)
