@@ -4,6 +4,7 @@ Watchers never get a queue: a picture that nobody took yet is replaced by the ne
 """
 
 import asyncio
+import re
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from hashlib import blake2b
@@ -16,6 +17,7 @@ from controlplane.http.frame import Glance
 
 log = structlog.get_logger(__name__)
 
+LINE_ENDS = re.compile(r"\r\n|\r|\n")
 TICK_S = 1.0
 UNWATCHED_TICK_S = 15.0
 
@@ -34,6 +36,13 @@ class Picture(NamedTuple):
     number: int
     text: str
     digest: bytes
+    frame: bytes  # as it goes over the wire: written once, however many watch
+
+
+def framed(text: str, event: str, number: str) -> bytes:
+    """Write an event of a stream."""
+    data = "".join(f"data: {line}\r\n" for line in LINE_ENDS.split(text))
+    return f"id: {number}\r\nevent: {event}\r\n{data}\r\n".encode()
 
 
 Compute: TypeAlias = Callable[[Watched], Awaitable[str]]
@@ -126,4 +135,5 @@ class Broadcast:
         held = self._pictures.get(thing)
         if thing in self._watchers and (held is None or held.digest != digest):
             self._number += 1
-            self._pictures[thing] = Picture(self._number, text, digest)
+            frame = framed(text, thing.event, f"{self.boot}-{self._number}")
+            self._pictures[thing] = Picture(self._number, text, digest, frame)

@@ -114,9 +114,12 @@ async def _feed(call: Call) -> web.StreamResponse:
     broadcast.watch(things)
     with call.state.shared.thing("clients", _Clients), clients.track_inprogress():
         try:
-            await _follow(stream, broadcast, things, call.request.headers.get("Last-Event-ID"))
+            last_id = call.request.headers.get("Last-Event-ID")
+            await _follow(stream, broadcast, things, last_id, patience_s)
         except TimeoutError:
             call.state.metrics.dropped.inc()
+            if call.request.transport is not None:
+                call.request.transport.abort()
         except ConnectionResetError:
             pass  # the page was closed
         finally:
@@ -130,6 +133,7 @@ async def _follow(
     broadcast: Broadcast,
     things: Sequence[Watched],
     last_id: str | None,
+    patience_s: float,
 ) -> None:
     """Send what changed after each tick, oldest change first."""
     seen = _seen(broadcast, last_id)
@@ -137,13 +141,10 @@ async def _follow(
     spoken = loop.time()
     await stream.send("", event="heartbeat", retry=2000)
     while stream.is_connected() and not broadcast.closed:
-        changed = [
-            (picture, thing.event)
-            for thing, picture in broadcast.pictures(things).items()
-            if picture.number > seen
-        ]
-        for picture, event in sorted(changed):
-            await stream.send(picture.text, event=event, id=f"{broadcast.boot}-{picture.number}")
+        changed = [p for p in broadcast.pictures(things).values() if p.number > seen]
+        for picture in sorted(changed):
+            async with asyncio.timeout(patience_s):
+                await stream.write(picture.frame)
             seen, spoken = picture.number, loop.time()
         if loop.time() - spoken >= HEARTBEAT_S:
             await stream.send("", event="heartbeat")

@@ -11,7 +11,7 @@ from aiohttp import ClientResponse, web
 from pytest_aiohttp.plugin import AiohttpClient
 
 from controlplane.http.app import make_app
-from controlplane.http.broadcast import Broadcast, Watched
+from controlplane.http.broadcast import Broadcast, Watched, framed
 from controlplane.http.feed import BROADCAST, PATIENCE_S
 from controlplane.http.frame import FRAGMENTS, Fragment, Glance
 from controlplane.http.state import State
@@ -225,6 +225,41 @@ async def test_a_slow_watcher_finds_only_the_newest(thing: Watched) -> None:
         await broadcast.tick()
 
     assert broadcast.pictures([thing])[thing].text == "49"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("", [""]),
+        ("one", ["one"]),
+        ("a\nb\r\nc\rd", ["a", "b", "c", "d"]),
+        ("ends\n", ["ends", ""]),
+        ("data: x\n\nevent: y", ["data: x", "", "event: y"]),
+        ("\u2028 is no line end", ["\u2028 is no line end"]),
+    ],
+)
+def test_an_event_is_one_frame_whatever_its_text(text: str, lines: list[str]) -> None:
+    written = framed(text, "fleet", "b-7").decode()
+
+    head, _, rest = written.partition("event: fleet\r\n")
+    assert head == "id: b-7\r\n"
+    assert rest == "".join(f"data: {line}\r\n" for line in lines) + "\r\n"
+
+
+async def test_a_picture_is_written_once_for_all_its_watchers(thing: Watched) -> None:
+    """200 pages that watch the fleet must not each format it anew: that held up every loop."""
+
+    async def compute(_: Watched) -> str:
+        return "x"
+
+    broadcast = Broadcast(compute, _nothing)
+    broadcast.watch([thing])
+    broadcast.watch([thing])
+    await broadcast.tick()
+
+    first, second = (broadcast.pictures([thing])[thing] for _ in range(2))
+    assert first.frame is second.frame
+    assert first.frame == framed("x", "fleet", f"{broadcast.boot}-1")
 
 
 async def _nothing() -> Any:
