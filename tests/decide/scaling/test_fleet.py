@@ -108,6 +108,18 @@ def test_t9_the_last_device_goes_to_the_one_that_breaks_its_promise_and_the_lose
     assert lost.evidence[0].value == A
 
 
+def test_t9_a_broken_promise_goes_before_importance() -> None:
+    replicas = serving(A, 2) + serving(B, 2)
+    breaking = busy(A, 250.0, queue=90.0, turned_away=50.0)
+    memory = remembered(model_a={A100: 2}, model_b={A100: 2})
+
+    choices, _ = decide(
+        two_models(a=9), replicas, {A: breaking, B: busy(B, 230.0)}, memory, nodes(5)
+    )
+
+    assert (choices[A].target, choices[B].target) == (3, 2)
+
+
 def test_importance_decides_between_two_that_both_break_their_promise() -> None:
     replicas = serving(A, 2) + serving(B, 2)
     loads = {m: busy(m, 250.0, queue=90.0, turned_away=50.0) for m in (A, B)}

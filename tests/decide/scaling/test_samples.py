@@ -68,6 +68,13 @@ def test_one_unknown_class_is_enough_to_hold() -> None:
     assert line.cycle(load, 60) == 5
 
 
+def test_s1_an_unknown_queue_holds_although_the_arrivals_are_known_to_be_none() -> None:
+    line = Timeline(5)
+
+    assert line.cycle(a_load(a_class_load(0.0, EMPTY)), 60) == 5
+    assert ReasonCode.SIGNALS_UNKNOWN in line.codes
+
+
 def test_an_unknown_signal_does_not_stop_a_known_one_from_raising() -> None:
     line = Timeline(2)
     load = a_load(a_class_load(40.0, 900.0, wait=EMPTY), kv=EMPTY, service_s=1.0)

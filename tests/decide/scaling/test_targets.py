@@ -4,11 +4,12 @@ import pytest
 
 from controlplane.decide.scaling.decision import decide_scale
 from controlplane.domain.decisions import Choice
+from controlplane.domain.load import silent
 from controlplane.domain.overrides import Override
 from controlplane.domain.policies import ModelPolicy, Objective, ScalingPolicy
 from controlplane.domain.priorities import Priority
 from controlplane.domain.reasons import ReasonCode
-from tests.builders import NOW, a_class_load, a_load, a_policy, an_input
+from tests.builders import CHAT, NOW, a_class_load, a_load, a_policy, an_input
 from tests.decide.scaling.timeline import Timeline
 
 BUSY = a_load(a_class_load(200.0), a_class_load(150.0))  # 43.75 busy slots: 4 replicas of 14
@@ -32,6 +33,16 @@ def test_t2_one_serving_and_five_loading_is_a_target_of_six() -> None:
     choice = decide_scale(an_input(a_load(a_class_load(500.0)), target=6, serving=1, loading=5))
 
     assert choice.target == 6
+
+
+def test_t2_what_loads_is_the_base_also_where_nothing_is_known_and_nothing_new_comes() -> None:
+    unknown = decide_scale(an_input(silent(CHAT, NOW), target=6, serving=1, loading=5))
+    calm = decide_scale(an_input(a_load(a_class_load(50.0)), target=6, serving=1, loading=5))
+    fresh = decide_scale(an_input(silent(CHAT, NOW), target=None, serving=1, loading=5))
+
+    # What was needed up to now stands for the window, however little comes in this cycle.
+    assert (unknown.target, calm.target, fresh.target) == (6, 6, 6)
+    assert (unknown.current, calm.current, fresh.current) == (6, 6, 6)
 
 
 def test_a_burst_is_sized_from_what_arrives_not_from_what_is_ready() -> None:
