@@ -24,7 +24,7 @@ from controlplane.telemetry.metrics import Metrics
 from tests.builders import CHAT, NOW, a_class_load, a_load, an_input
 
 GARBAGE: tuple[object, ...] = (
-    *(nan, inf, -inf, -1.0, None, [], {}, object(), b"\xff"),
+    *(nan, inf, -inf, -1.0, None, [], {}, object, b"\xff"),
     *("", " ", "nan", "NaN", "Infinity", "-inf", "1e400", "-5", "<html>", "0x10"),
 )
 
