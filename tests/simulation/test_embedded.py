@@ -1,0 +1,65 @@
+"""The embedded world behind the ports: it follows the clock and holds up nobody."""
+
+import asyncio
+
+import pytest
+
+from controlplane.clock import Clock, stopwatch
+from controlplane.domain.priorities import Priority
+from controlplane.simulation.arrivals import Arrivals, Poisson
+from controlplane.simulation.embedded import SLICE_S, Embedded
+from controlplane.simulation.service_times import Exponential, ServiceTime
+from controlplane.simulation.streams import Stream, StreamTraffic
+from controlplane.simulation.world import World, WorldSpec
+from tests.builders import A100, CHAT, a_catalogue
+
+LONG_S = 400.0
+RATE = 400.0
+
+
+def a_busy_world() -> World:
+    stream = Stream(
+        priority=Priority.HIGH,
+        arrivals=Arrivals(poisson=Poisson(rate=RATE)),
+        service=ServiceTime(exponential=Exponential(mean_s=0.05)),
+    )
+    traffic = {CHAT: StreamTraffic(CHAT, {"all": stream}, {}, 3, until=10 * LONG_S)}
+    spec = WorldSpec(catalogue=a_catalogue(), start=0.0, initial={CHAT: {A100: 8}})
+    return World(spec, traffic, 3)
+
+
+async def test_a_look_at_a_world_that_is_far_behind_lets_others_have_their_turn() -> None:
+    """At 60 times real time a pump that is late by a second is late by a minute."""
+    clock = Clock(start=LONG_S)  # the world is at 0
+    cluster = Embedded(a_busy_world(), clock)
+    turns = 0
+
+    async def another() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    other = asyncio.create_task(another())
+    began = stopwatch()
+    view = await cluster.observe()
+    took = stopwatch() - began
+    other.cancel()
+
+    assert view.at >= LONG_S
+    assert turns >= max(1, int(took / (10 * SLICE_S)))
+
+
+async def test_looking_in_pieces_or_at_once_sees_the_same() -> None:
+    whole, pieces = a_busy_world(), a_busy_world()
+    whole.advance(LONG_S, wake=False)
+    behind = Embedded(pieces, Clock(1e-9, start=LONG_S))
+
+    await behind.loads()
+
+    one, other = whole.tally(CHAT), pieces.tally(CHAT)
+    assert pieces.now == pytest.approx(LONG_S)
+    assert other.busy_slot_s == pytest.approx(one.busy_slot_s)
+    for counted in ("arrived", "served", "in_time"):
+        of_one, of_other = (getattr(t.classes[Priority.HIGH], counted) for t in (one, other))
+        assert of_one == of_other > 0
