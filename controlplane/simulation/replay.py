@@ -16,7 +16,7 @@ from controlplane.domain.policies import STRICT
 from controlplane.domain.quantities import PositiveSeconds, Seconds
 from controlplane.simulation.traces import RequestTrace
 
-BLOCK = 2048  # requests of the trace taken at once
+BLOCK = 256  # requests of the trace taken at once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

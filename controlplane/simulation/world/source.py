@@ -15,7 +15,7 @@ from controlplane.domain.priorities import PRIORITIES
 from controlplane.simulation.traffic import Chunk, Traffic
 
 PAGE = 32768  # requests at most; bounds memory, changes no result
-JOINED = 8192  # requests at least, unless the traffic is over
+JOINED = 1024  # requests at least, unless the traffic is over
 FEW = 500  # requests below which lists are faster than arrays
 N = len(PRIORITIES)
 RANKS = range(N)
