@@ -1,8 +1,10 @@
 """How a target moves: pending counts, steps, stabilisation, cooldowns, bounds."""
 
+import msgspec
 import pytest
 
 from controlplane.decide.scaling.decision import decide_scale
+from controlplane.decide.scaling.inputs import Span
 from controlplane.domain.decisions import Choice
 from controlplane.domain.load import silent
 from controlplane.domain.overrides import Override
@@ -43,6 +45,17 @@ def test_t2_what_loads_is_the_base_also_where_nothing_is_known_and_nothing_new_c
     # What was needed up to now stands for the window, however little comes in this cycle.
     assert (unknown.target, calm.target, fresh.target) == (6, 6, 6)
     assert (unknown.current, calm.current, fresh.current) == (6, 6, 6)
+
+
+def test_law_12_a_guard_holds_a_fall_back_but_never_makes_a_rise_of_it() -> None:
+    """Eight were wished for and four were given: when the load is gone it stays at four."""
+    calm = an_input(a_load(a_class_load(1.0)), target=4)
+    memory = msgspec.structs.replace(calm.memory, wishes=(Span(NOW - 500.0, NOW - 5.0, 8),))
+
+    choice = decide_scale(msgspec.structs.replace(calm, memory=memory))
+
+    assert choice.target == 4
+    assert choice.decisive is ReasonCode.STABILISING
 
 
 def test_a_burst_is_sized_from_what_arrives_not_from_what_is_ready() -> None:
