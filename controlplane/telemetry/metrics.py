@@ -35,6 +35,7 @@ class Metrics:
     def __init__(self, registry: CollectorRegistry | None = None) -> None:
         """Register everything with `registry`, or with a new one."""
         self.registry = registry or CollectorRegistry()
+        self._why: dict[tuple[str, str, str], str] = {}  # why a signal was missing, last time
         Label("controlplane_build", "Version of the daemon.", registry=self.registry).info(
             {"version": __version__}
         )
@@ -141,16 +142,17 @@ class Metrics:
 
     def _sample(self, model: str, priority: str, name: str, sample: Sample, gauge: Gauge) -> None:
         labels = (model, priority) if priority else (model,)
-        self.missing.remove_by_labels({"model": model, "priority": priority, "signal": name})
         x = number(sample)
-        if x is None:
-            self.missing.labels(model, priority, name, why(sample)).set(1)
         gauge.labels(*labels).set(nan if x is None else x)
-
-    def inventory(self, node_class: str, *, held: int, devices: int) -> None:
-        """Note the devices of a class."""
-        self.devices.labels(node_class, "held").set(held)
-        self.devices.labels(node_class, "free").set(devices - held)
+        place = (model, priority, name)
+        said, now = self._why.get(place, ""), why(sample)
+        if said == now:  # mostly: a series is only touched when its reason changes
+            return
+        if said:
+            self.missing.remove(*place, said)
+        if now:
+            self.missing.labels(*place, now).set(1)
+        self._why[place] = now
 
     def costs(self, by_model_and_kind: Mapping[tuple[str, str], Micros]) -> None:
         """Replace what an hour costs now; "" is the model of devices nobody holds."""
@@ -160,6 +162,7 @@ class Metrics:
 
     def forget(self, model: ModelName) -> None:
         """Drop the series of a model that left the catalogue."""
+        self._why = {place: said for place, said in self._why.items() if place[0] != model}
         families = (self.target, self.lanes, self.drain, self.broken, self.missing, self.cost)
         for family in (*families, *self.by_class.values(), *self.by_model.values()):
             family.remove_by_labels({"model": model})
