@@ -115,6 +115,7 @@ def test_pausing_shows_what_it_would_do_and_then_does_it(tab: Watched, served: S
 
     expect(tab.page.locator(".mode")).to_have_text("PAUSED")
     assert _overrides(served)["*"].paused
+    tab.page.wait_for_load_state("load")  # before its scripts run, the link opens a page instead
     tab.page.get_by_role("link", name="Resume all").click()
     sheet.get_by_role("button", name="Resume").click()
     expect(tab.page.locator(".mode")).to_have_text("ACTING")
