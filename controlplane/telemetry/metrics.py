@@ -158,6 +158,11 @@ class Metrics:
             self.missing.labels(*place, now).set(1)
         self._why[place] = now
 
+    def inventory(self, node_class: str, *, held: int, devices: int) -> None:
+        """Note the devices of a class."""
+        self.devices.labels(node_class, "held").set(held)
+        self.devices.labels(node_class, "free").set(devices - held)
+
     def costs(self, by_model_and_kind: Mapping[tuple[str, str], Micros]) -> None:
         """Replace what an hour costs now; "" is the model of devices nobody holds."""
         self.cost.clear()
