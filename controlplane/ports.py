@@ -64,6 +64,7 @@ class DecisionRow(msgspec.Struct, frozen=True, kw_only=True):
     catalogue_version: int
     world: str
     seen: bytes  # the exact input as JSON; decode with `decide.replay`
+    digest: str = ""  # of `seen` as it was written; empty where none was
 
 
 class DecisionQuery(msgspec.Struct, frozen=True, kw_only=True):

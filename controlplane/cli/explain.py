@@ -12,7 +12,7 @@ from controlplane.cli.decision_json import whole
 from controlplane.cli.stored import data_option, json_option, language_option, place
 from controlplane.decide.replay import decide_again
 from controlplane.domain.decisions import Choice
-from controlplane.domain.differences import Difference, differences
+from controlplane.domain.differences import Difference, altered, differences
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.ports import DecisionRow
 
@@ -61,7 +61,7 @@ def replay(row: DecisionRow) -> str | list[Difference] | dict[str, str]:
         refused=row.refused,
         actions=row.actions,
     )
-    return list(differences(stored, again)) or IDENTICAL
+    return [*altered(row.seen, row.digest), *differences(stored, again)] or IDENTICAL
 
 
 def _lines(told: dict[str, Any]) -> Iterator[str]:

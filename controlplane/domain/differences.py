@@ -1,6 +1,7 @@
 """Where a decision, taken again, comes out otherwise."""
 
 from collections.abc import Iterator
+from hashlib import blake2b
 from itertools import zip_longest
 
 import msgspec
@@ -14,6 +15,17 @@ class Difference(msgspec.Struct, frozen=True):
     field: str  # e.g. target, trail[2]
     stored: str
     now: str
+
+
+def digest(seen: bytes) -> str:
+    """Give the fingerprint that is stored beside an input."""
+    return blake2b(seen, digest_size=8).hexdigest()
+
+
+def altered(seen: bytes, stored: str) -> Iterator[Difference]:
+    """Say whether an input is no longer the one that was stored: not every byte moves a rule."""
+    if stored and stored != digest(seen):
+        yield Difference("seen", stored, digest(seen))
 
 
 def differences(stored: Choice, again: Choice) -> Iterator[Difference]:

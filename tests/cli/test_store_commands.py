@@ -102,6 +102,22 @@ def test_an_altered_input_shows(say: Said, folder: Path) -> None:
     assert say("explain", str(real))[1].count("stored") > 1
 
 
+@pytest.mark.parametrize("path", ["$.at", "$.variants[0].load_s", "$.policy.spare.rotate_s"])
+def test_an_altered_input_shows_where_no_rule_would_mind(
+    say: Said, folder: Path, path: str
+) -> None:
+    """Not every byte moves a rule; the fingerprint beside the input knows them all."""
+    *_, real = fill(folder)
+    with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
+        query = "UPDATE decisions SET seen = json_set(seen, ?, 12345.5) WHERE id = ?"
+        connection.execute(query, [path, real])
+        connection.commit()
+
+    told = json.loads(say("explain", str(real), "--json")[1])
+
+    assert "seen" in [found["field"] for found in told["replay"]]
+
+
 def test_an_input_no_rule_can_read_shows(say: Said, folder: Path) -> None:
     *_, real = fill(folder)
     with closing(sqlite3.connect(folder / FILE_NAME)) as connection:

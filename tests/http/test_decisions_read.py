@@ -1,13 +1,16 @@
 """Decisions as a ladder, decided again, and in pages."""
 
 from dataclasses import replace
+from math import inf
 
 import msgspec
 import pytest
 
+from controlplane.domain.decisions import Choice, Target
+from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.http.reads.decisions import decision_detail, decision_list
 from controlplane.http.state import State
-from controlplane.ports import DecisionQuery
+from controlplane.ports import DecisionQuery, DecisionRow
 from tests.builders import CHAT
 from tests.http.conftest import T0, a_point
 
@@ -68,3 +71,49 @@ async def test_pages_of_decisions_follow_one_another(state: State) -> None:
     end = await decision_list(state, DecisionQuery(limit=1, before_id=rest.next_before))
 
     assert [row.id for page in (first, rest, end) for row in page.rows] == [2, 1]
+
+
+class Rows:
+    """A journal of one row."""
+
+    def __init__(self, row: DecisionRow) -> None:
+        self._row = row
+
+    async def decisions(self, query: DecisionQuery) -> list[DecisionRow]:
+        del query
+        return [self._row]
+
+    async def decision(self, row: int) -> DecisionRow | None:
+        return self._row if row == self._row.id else None
+
+
+async def test_an_altered_input_shows_where_no_rule_would_mind(state: State) -> None:
+    row = await state.decisions.decision(1)
+    assert row is not None
+    other = msgspec.structs.replace(row, seen=row.seen.replace(b'"at":', b'"at": '))
+
+    found = await decision_detail(replace(state, decisions=Rows(other)), 1)
+
+    assert found is not None
+    assert found.replay == "different"
+    assert [one.field for one in found.differences] == ["seen"]
+
+
+async def test_evidence_without_end_is_the_same_after_it_was_stored(state: State) -> None:
+    """JSON knows no infinity: it is stored as null, and decided again as infinity."""
+    row = await state.decisions.decision(1)
+    assert row is not None
+    told = Evidence("drain", None, 30.0, "s")
+    trail = Target(row.current).note(ReasonCode.DRAIN_TOO_SLOW, told).trail
+    stored = msgspec.structs.replace(row, trail=trail, target=row.current, refused=(), actions=())
+
+    def again(loop: str, seen: bytes) -> object:
+        del loop, seen
+        endless = Evidence("drain", inf, 30.0, "s")
+        trail = Target(row.current).note(ReasonCode.DRAIN_TOO_SLOW, endless).trail
+        return Choice(subject=CHAT, current=row.current, target=row.current, trail=trail)
+
+    found = await decision_detail(replace(state, decisions=Rows(stored), replay=again), 1)
+
+    assert found is not None
+    assert found.replay == "identical"

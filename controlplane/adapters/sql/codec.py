@@ -10,6 +10,7 @@ import msgspec
 
 from controlplane.domain.actions import Action
 from controlplane.domain.decisions import Choice, Ending
+from controlplane.domain.differences import digest
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import Reason, ReasonCode, Refusal
 from controlplane.ports import DecisionRow
@@ -24,6 +25,7 @@ decode_actions = _actions.decode
 
 def columns(choice: Choice) -> dict[str, Any]:
     """Give the columns of a choice that do not depend on when and where it is written."""
+    seen = encode(choice.seen)
     return {
         "subject": choice.subject,
         "current": choice.current,
@@ -32,7 +34,8 @@ def columns(choice: Choice) -> dict[str, Any]:
         "trail": encode(choice.trail),
         "refused": encode(choice.refused),
         "actions": encode(choice.actions),
-        "seen": encode(choice.seen),
+        "seen": seen,
+        "digest": digest(seen),
     }
 
 
@@ -58,4 +61,5 @@ def decision_row(row: Mapping[str, Any]) -> DecisionRow:
         catalogue_version=row["catalogue_version"],
         world=row["world"],
         seen=row["seen"],
+        digest=row["digest"],
     )

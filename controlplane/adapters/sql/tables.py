@@ -61,6 +61,7 @@ decisions = Table(
     Column("last_at", UtcDateTime, nullable=False),
     Column("catalogue_version", Integer, nullable=False),
     Column("seen", JsonText, nullable=False),
+    Column("digest", Text, nullable=False, server_default=text("''")),  # of `seen`
     sqlite_autoincrement=True,
 )
 # The newest of each (loop, subject) · a model's history · how often a rule decided · retention.

@@ -1,11 +1,11 @@
 """Decisions as people read them: the list, and one of them as a ladder that is decided again."""
 
 from collections.abc import Iterator
-from itertools import zip_longest
 
 import msgspec
 
 from controlplane.domain.decisions import Choice
+from controlplane.domain.differences import Difference, altered, differences
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.reasons import Reason
 from controlplane.domain.replicas import Lane
@@ -13,7 +13,6 @@ from controlplane.http.reads.lines import decision_line, decisive_reason
 from controlplane.http.reads.shapes.decisions import (
     DecisionDetail,
     DecisionList,
-    Difference,
     Effect,
     Rung,
     Verdict,
@@ -37,7 +36,7 @@ async def decision_detail(state: State, row_id: int) -> DecisionDetail | None:
     row = await state.decisions.decision(row_id)
     if row is None:
         return None
-    verdict, differences, note = _replay(state, row)
+    verdict, found, note = _replay(state, row)
     return DecisionDetail(
         line=decision_line(row),
         rungs=tuple(_rungs(row)),
@@ -46,7 +45,7 @@ async def decision_detail(state: State, row_id: int) -> DecisionDetail | None:
         settled_at=row.settled_at,
         served_after_s=_served_after(state, row),
         replay=verdict,
-        differences=differences,
+        differences=found,
         replay_note=note,
         seen=_seen(row),
         catalogue_version=row.catalogue_version,
@@ -98,21 +97,13 @@ def _replay(state: State, row: DecisionRow) -> tuple[Verdict, tuple[Difference, 
         return "impossible", (), f"{type(fault).__name__}: {fault}"
     if not isinstance(again, Choice):
         return "impossible", (), f"loop {row.loop!r} is not decided again"
-    differences = tuple(_differences(row, again))
-    return ("different" if differences else "identical"), differences, ""
-
-
-def _differences(row: DecisionRow, again: Choice) -> Iterator[Difference]:
-    for field in ("subject", "current", "target"):
-        stored, now = getattr(row, field), getattr(again, field)
-        if stored != now:
-            yield Difference(field=field, stored=str(stored), now=str(now))
-    for field in ("trail", "refused", "actions"):
-        pairs = zip_longest(getattr(row, field), getattr(again, field))
-        for index, (stored, now) in enumerate(pairs):
-            if stored != now:
-                yield Difference(field=f"{field}[{index}]", stored=_json(stored), now=_json(now))
-
-
-def _json(value: object) -> str:
-    return "" if value is None else msgspec.json.encode(value).decode()
+    stored = Choice(
+        subject=row.subject,
+        current=row.current,
+        target=row.target,
+        trail=row.trail,
+        refused=row.refused,
+        actions=row.actions,
+    )
+    found = (*altered(row.seen, row.digest), *differences(stored, again))
+    return ("different" if found else "identical"), found, ""

@@ -10,6 +10,7 @@ from itertools import islice
 import msgspec
 
 from controlplane.domain.decisions import Choice, Ending, Outcome
+from controlplane.domain.differences import digest
 from controlplane.domain.quantities import Instant
 from controlplane.domain.repeats import Entry, Written, entry, written
 from controlplane.ports import DecisionQuery, DecisionRow
@@ -125,6 +126,7 @@ class MemoryJournal:
 
     def _row(self, line: _Line) -> DecisionRow:
         choice = line.choice
+        seen = _encode(choice.seen)
         return DecisionRow(
             id=line.id,
             at=line.at,
@@ -143,5 +145,6 @@ class MemoryJournal:
             last_at=line.said.last_at,
             catalogue_version=line.catalogue_version,
             world=self._world,
-            seen=_encode(choice.seen),
+            seen=seen,
+            digest=digest(seen),
         )

@@ -4,6 +4,7 @@ from typing import Any, Literal, TypeAlias
 
 import msgspec
 
+from controlplane.domain.differences import Difference
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import Evidence, Reason, ReasonCode, Refusal
 
@@ -44,14 +45,6 @@ class Rung(msgspec.Struct, frozen=True, kw_only=True):
     effect: Effect
     decisive: bool
     evidence: tuple[Evidence, ...] = ()
-
-
-class Difference(msgspec.Struct, frozen=True, kw_only=True):
-    """Where deciding again came out otherwise."""
-
-    field: str
-    stored: str
-    now: str
 
 
 class DecisionDetail(msgspec.Struct, frozen=True, kw_only=True):
