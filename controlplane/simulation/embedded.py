@@ -111,4 +111,4 @@ class Embedded:
 
     def _slice(self, to: Instant) -> Instant:
         """Give how far the world goes in one piece, on its way to that instant."""
-        return min(to, self._world.now + max(0.05, 0.1 * self._clock.rate))
+        return min(to, self._world.now + max(0.05, 0.03 * self._clock.rate))
