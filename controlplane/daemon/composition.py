@@ -40,7 +40,7 @@ from controlplane.ports import UnavailableError
 from controlplane.settings import ServeOptions, parse_catalogue
 from controlplane.simulation.contenders import FORMS
 from controlplane.simulation.embedded import Embedded, embedded
-from controlplane.simulation.library import scenario_names
+from controlplane.simulation.library import scenario_names, shipped_scenarios
 from controlplane.simulation.whatif import WhatIfRuns
 from controlplane.telemetry.heartbeats import Heartbeats
 from controlplane.telemetry.history import History
@@ -199,7 +199,7 @@ def _state(
         whatif=whatif,
         validate=parse_catalogue,
         apply_catalogue=applying,
-        scenarios={},  # read after the start: nobody asks for them in the first second
+        scenarios=dict.fromkeys(shipped_scenarios(), ""),  # what each is about is read later
         policies=FORMS,
         wake=shell.wake,
         access=access_at(options.host, options.hosts),

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 
@@ -74,6 +75,9 @@ def paused_by(say: Said, limit_s: float) -> str:
 
 @pytest.mark.slow
 def test_a_daemon_obeys_and_tells(daemon: str, folder: Path, say: Said) -> None:
+    with urlopen(f"{daemon}/api/v1/scenarios") as answer:  # in its very first second
+        assert "seed-000" in json.load(answer)["scenarios"]
+
     assert wait_for(folder, 0, ("scaling", "BelowMinimum"), 30 * CYCLE_S) or newest(folder)
 
     told = json.loads(say("status", "--json")[1])
