@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.adapters.sql.address import FILE_NAME
+from controlplane.adapters.sql.schema import HEAD
 from controlplane.domain.overrides import Override
 from controlplane.http.auth import secret_hash
 from tests.cli.filled import MODEL, Said, fill, in_force
@@ -14,8 +15,8 @@ from tests.cli.filled import MODEL, Said, fill, in_force
 def test_migrate_makes_the_store_once(say: Said, folder: Path) -> None:
     file = folder / FILE_NAME
 
-    assert say("migrate") == (0, f"{file}: migrated to version 0001\n", "")
-    assert say("migrate") == (0, f"{file}: is already at version 0001\n", "")
+    assert say("migrate") == (0, f"{file}: migrated to version {HEAD}\n", "")
+    assert say("migrate") == (0, f"{file}: is already at version {HEAD}\n", "")
 
 
 def test_what_stands_in_the_way_of_migrating_is_one_sentence(say: Said, folder: Path) -> None:
