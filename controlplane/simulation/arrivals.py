@@ -8,6 +8,7 @@ on how far ahead anybody looks, and a chunk's size cannot change what arrives.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
+from math import inf
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
@@ -147,8 +148,13 @@ def _forever(rate: float, start: float) -> Segments:
 Process: TypeAlias = Poisson | Bursts | Steps | Mmpp
 
 
-def times(process: Process, rng: np.random.Generator) -> Iterator[NDArray[np.float64]]:
-    """Give the arrival times of a process in blocks, without end unless its rate ends at 0."""
+def times(
+    process: Process, rng: np.random.Generator, until: float = inf
+) -> Iterator[NDArray[np.float64]]:
+    """Give the arrival times of a process in blocks, without end unless its rate ends at 0.
+
+    Those before `until` are all there; where next to nothing comes, it is not waited for longer.
+    """
     shape, chance = rng.spawn(2)
     segments = process.segments(shape)
     knots = _Knots()
@@ -158,7 +164,7 @@ def times(process: Process, rng: np.random.Generator) -> Iterator[NDArray[np.flo
         gaps[0] += reached
         mass = np.cumsum(gaps)
         reached = float(mass[-1])
-        if not knots.extend(segments, reached):
+        if not knots.extend(segments, reached, until):
             yield knots.inverse(mass[mass < knots.mass])
             return
         yield knots.inverse(mass)
@@ -176,10 +182,10 @@ class _Knots:
         """How far the line is known."""
         return self._masses[-1]
 
-    def extend(self, segments: Segments, mass: float) -> bool:
-        """Draw the line on until it has passed `mass`; False when it ends before."""
+    def extend(self, segments: Segments, mass: float, until: float) -> bool:
+        """Draw the line on until it has passed `mass`; False when it, or the time, ends before."""
         while self._masses[-1] <= mass:
-            segment = next(segments, None)
+            segment = next(segments, None) if self._times[-1] < until else None
             if segment is None:
                 return False
             end, rate = segment

@@ -91,16 +91,16 @@ class StreamTraffic:
         if replay is not None:
             blocks = replayed(self._traces[replay.file], replay, coming)
             return _from_trace(blocks, stream, serving)
-        return _from_process(stream, coming, serving)
+        return _from_process(stream, coming, serving, self._until)
 
 
 def _from_process(
-    stream: Stream, coming: np.random.Generator, serving: np.random.Generator
+    stream: Stream, coming: np.random.Generator, serving: np.random.Generator, until: float
 ) -> Iterator[Chunk]:
     process = stream.arrivals.process
     if process is None:
         return
-    for at in times(process, coming):
+    for at in times(process, coming, until):
         prompt, output = _tokens(stream, serving, len(at))
         yield _chunk(
             stream, at, _service(stream, serving, len(at), (prompt, output)), prompt, output

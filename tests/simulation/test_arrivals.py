@@ -111,6 +111,42 @@ def test_the_size_of_a_chunk_changes_nothing_that_arrives(window_s: float) -> No
         np.testing.assert_array_equal(one, two)
 
 
+@pytest.mark.parametrize(
+    "process",
+    [
+        Poisson(rate=3.0),
+        Bursts(rate=50.0, length_s=5.0, starts_s=(20.0,), every_s=60.0),
+        Steps(at_s=(0.0, 100.0), rates=(0.01, 4.0), every_s=500.0),
+        Mmpp(rates=(0.0, 30.0), stay_s=(40.0, 5.0)),
+    ],
+    ids=lambda process: type(process).__name__,
+)
+def test_who_asks_up_to_a_moment_gets_the_same_arrivals(process: Process) -> None:
+    until = 700.0
+
+    endless = np.concatenate([next(times(process, np.random.default_rng(5)))])
+    ended = np.concatenate(list(times(process, np.random.default_rng(5), until)))
+
+    assert np.array_equal(endless[endless < until], ended[ended < until])
+
+
+@pytest.mark.parametrize(
+    "process",
+    [
+        Poisson(rate=1e-300),
+        Bursts(rate=1e-300, length_s=1.0, starts_s=(0.0,), every_s=10.0),
+        Steps(at_s=(0.0,), rates=(1e-300,)),
+        Mmpp(rates=(0.0, 1e-300), stay_s=(10.0, 10.0)),
+    ],
+    ids=lambda process: type(process).__name__,
+)
+def test_next_to_nothing_is_not_waited_for(process: Process) -> None:
+    """A day without a request is a fair question, and no reason to run for ever."""
+    blocks = list(times(process, np.random.default_rng(5), 86_400.0))
+
+    assert sum(len(block) for block in blocks) == 0
+
+
 def test_a_second_call_gives_the_same_requests_and_another_seed_gives_others() -> None:
     one = traffic()
     first, again = next(one.chunks()), next(one.chunks())
