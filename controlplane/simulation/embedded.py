@@ -11,6 +11,7 @@ from math import ceil
 from typing import NoReturn
 
 from controlplane.clock import Clock, stopwatch
+from controlplane.decide.scaling.arbitrate import Free
 from controlplane.decide.scaling.variants import variants
 from controlplane.domain.actions import Action
 from controlplane.domain.catalogue import Catalogue
@@ -21,6 +22,7 @@ from controlplane.domain.policies import ScalingPolicy
 from controlplane.domain.quantities import ClassName, Instant, ModelName
 from controlplane.simulation.demand import MEAN_SHARE, demand
 from controlplane.simulation.world import World, WorldSpec
+from controlplane.simulation.world.nodes import machines_of
 
 PUMP_S = 0.05  # of real time
 SLICE_S = 0.02  # of real time, after which others get their turn
@@ -28,22 +30,41 @@ SLICE_S = 0.02  # of real time, after which others get their turn
 
 def embedded(catalogue: Catalogue, clock: Clock, seed: int) -> "Embedded":
     """Build a world from a fleet file: its pools, its models, traces as load."""
-    spec = WorldSpec(catalogue=catalogue, start=clock.now(), initial=_initial(catalogue))
+    spec = WorldSpec(
+        catalogue=catalogue,
+        start=clock.now(),
+        initial=_initial(catalogue),
+        initial_where_it_fits=True,
+    )
     return Embedded(World(spec, demand(catalogue, seed), seed), clock)
 
 
 def _initial(catalogue: Catalogue) -> dict[ModelName, dict[ClassName, int]]:
-    """Let every model begin with about what its mean load needs, on its cheapest class."""
-    facts = variants(catalogue).facts
-    return {
-        name: {facts[name][0].node_class: _at_first(model.policy.scaling)}
-        for name, model in catalogue.models.items()
-        if facts[name]
-    }
+    """Let every model begin with about what its mean load needs, on its cheapest class.
+
+    Where not all of it fits each gets its minimum first, the important before the others; who
+    finds no room waits for it.
+    """
+    table = variants(catalogue)
+    nodes = [machine.seen() for machine in machines_of(catalogue)]
+    free = Free(nodes, {node.name: node.devices for node in nodes})
+    placed: dict[ModelName, dict[ClassName, int]] = {}
+    by_importance = sorted(catalogue.models.items(), key=lambda item: (item[1].importance, item[0]))
+    for at_first in (_least, _at_first):
+        for name, model in by_importance:
+            for facts in table.facts[name][:1]:
+                held = placed.setdefault(name, {facts.node_class: 0})
+                more = at_first(model.policy.scaling) - held[facts.node_class]
+                held[facts.node_class] += free.take(facts.node_class, facts.devices, more)
+    return placed
+
+
+def _least(policy: ScalingPolicy) -> int:
+    return max(1, policy.min)
 
 
 def _at_first(policy: ScalingPolicy) -> int:
-    return max(1, policy.min, ceil(MEAN_SHARE * policy.max))
+    return max(_least(policy), ceil(MEAN_SHARE * policy.max))
 
 
 class Embedded:

@@ -6,12 +6,13 @@ import pytest
 
 from controlplane.clock import Clock, stopwatch
 from controlplane.domain.priorities import Priority
+from controlplane.domain.quantities import ModelName
 from controlplane.simulation.arrivals import Arrivals, Poisson
-from controlplane.simulation.embedded import SLICE_S, Embedded
+from controlplane.simulation.embedded import SLICE_S, Embedded, embedded
 from controlplane.simulation.service_times import Exponential, ServiceTime
 from controlplane.simulation.streams import Stream, StreamTraffic
 from controlplane.simulation.world import World, WorldSpec
-from tests.builders import A100, CHAT, a_catalogue
+from tests.builders import A100, CHAT, a_catalogue, a_model
 
 LONG_S = 400.0
 RATE = 400.0
@@ -63,3 +64,18 @@ async def test_looking_in_pieces_or_at_once_sees_the_same() -> None:
     for counted in ("arrived", "served", "in_time"):
         of_one, of_other = (getattr(t.classes[Priority.HIGH], counted) for t in (one, other))
         assert of_one == of_other > 0
+
+
+@pytest.mark.parametrize("devices", [0, 1, 2, 3])
+async def test_a_fleet_too_small_for_its_models_begins_with_the_important(devices: int) -> None:
+    """Three models and fewer devices: the daemon starts, and who finds no room waits."""
+    models = {
+        ModelName(name): a_model(importance=importance)
+        for name, importance in (("third", 9), ("first", 1), ("second", 5))
+    }
+    catalogue = a_catalogue(models, a100_nodes=devices, devices_per_node=1)
+
+    view = await embedded(catalogue, Clock(start=0.0), 1).observe()
+
+    assert {r.model for r in view.replicas} == set(("first", "second", "third")[:devices])
+    assert all(r.serving for r in view.replicas)

@@ -15,6 +15,7 @@ import numpy as np
 
 from controlplane.decide.placement.matching import smallest_degree
 from controlplane.domain.catalogue import Model, Variant, workload
+from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.quantities import ClassName, ModelName, ReplicaName, Zone
 from controlplane.domain.replicas import Lane, Phase, Stage
 from controlplane.simulation.world.engines import FIRST_REQUESTS
@@ -265,14 +266,17 @@ class Cluster:
         return self._templates[model, node_class]
 
     def _begin_with(self, model: ModelName, node_class: ClassName, replicas: int) -> None:
-        self._wanted[model, node_class] = replicas
-        for _ in range(replicas):
+        for placed in range(replicas):
             pod = self._create(model, node_class)
             self._place(pod)
             if pod.machine is None:
-                raise ValueError(
-                    f"initial: {replicas} x {model} on {node_class} do not fit: {pod.note}"
-                )
+                if not self.spec.initial_where_it_fits:
+                    rule = f"do not fit on {node_class}: {pod.note}"
+                    field = f"models.{model}.initial"
+                    raise FaultsError([Fault("scenario", None, field, str(replicas), rule)])
+                self.delete(pod)
+                return
+            self._wanted[model, node_class] = placed + 1
             pod.machine.image_at[pod.variant.image] = self.now
             pod.phase, pod.stage, pod.lane = Phase.RUNNING, Stage.UP, Lane.SERVING
             pod.healthy = pod.warmed_up = True

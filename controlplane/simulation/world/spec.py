@@ -17,7 +17,9 @@ class WorldSpec:
     start: Instant
     """The instant of second 0 of the traffic."""
     initial: Mapping[ModelName, Mapping[ClassName, int]]
-    """Replicas that serve, warmed up, from the start."""
+    """Replicas that serve, warmed up, from the start; the models named first come first."""
+    initial_where_it_fits: bool = False
+    """True: what finds no device is left out. False: it is a fault of the scenario."""
     self_serving: bool = False
     """True: a replica goes into service by itself once it is healthy, `promote_s` later (a plain
     Deployment). False: it waits for WarmUp and SetLane."""
