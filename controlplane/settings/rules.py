@@ -67,7 +67,7 @@ def _bounded(error: Mapping[str, Any], written: str) -> str:
     if kind in _BOUNDS:
         name, rule = _BOUNDS[kind]
         bound = context[name]
-        number = f"{bound:g}" if isinstance(bound, float) else str(bound)
+        number = f"{bound:.12g}" if isinstance(bound, float) else str(bound)
         return rule.format(number, "" if bound == 1 else "s")
     if kind in ("literal_error", "enum"):
         return _one_of(str(context["expected"]), written)

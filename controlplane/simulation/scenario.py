@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
-from annotated_types import Len
+from annotated_types import Gt, Le, Len
 
 from controlplane.domain.catalogue import NodeClass, Pool
 from controlplane.domain.policies import STRICT, AdmissionPolicy
@@ -81,7 +81,8 @@ class Scenario:
 
     about: Annotated[str, Len(1, 500)]
     """One line for people."""
-    duration_s: PositiveSeconds
+    duration_s: Annotated[float, Gt(0), Le(31 * 86_400)]
+    """How long it lasts, a month at most."""
     node_classes: Annotated[Mapping[ClassName, NodeClass], Len(1)]
     pools: Annotated[tuple[Pool, ...], Len(1)]
     """Where there are devices; enough for every model's maximum and its spares, or they compete."""

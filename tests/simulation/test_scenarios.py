@@ -8,6 +8,7 @@ import pytest
 from controlplane.domain.faults import FaultsError
 from controlplane.domain.priorities import Priority
 from controlplane.domain.quantities import ModelName
+from controlplane.simulation.execution import run_scenario
 from controlplane.simulation.library import SCENARIOS, load_scenario, scenario_names
 from controlplane.simulation.streams import StreamTraffic
 
@@ -158,3 +159,16 @@ def test_a_trace_without_the_columns_its_law_needs_is_refused(tmp_path: Path) ->
 
     (line,) = refused(path)
     assert "load.csv: the trace must have a column prompt_tokens" in line
+
+
+def test_a_scenario_lasts_a_month_at_most(tmp_path: Path) -> None:
+    (line,) = refused(changed(tmp_path, ("duration_s: 7200", "duration_s: 1.0e12")))
+
+    assert line.endswith("duration_s: 1.0e12: must be at most 2678400")
+
+
+def test_what_does_not_fit_at_the_start_is_wrong_input(tmp_path: Path) -> None:
+    path = changed(tmp_path, ("nodes: 3", "nodes: 0"), ("nodes: 2", "nodes: 0"))
+
+    with pytest.raises(FaultsError, match=r"models\.chat-70b\.initial: 4: do not fit on A100-80G"):
+        run_scenario(str(path), "static:4", 1)
