@@ -20,6 +20,7 @@ log = structlog.get_logger(__name__)
 LINE_ENDS = re.compile(r"\r\n|\r|\n")
 TICK_S = 1.0
 UNWATCHED_TICK_S = 15.0
+WOKEN_AT_ONCE = 10
 
 
 class Watched(NamedTuple):
@@ -58,7 +59,7 @@ class Broadcast:
         self._watchers: Counter[Watched] = Counter()
         self._pictures: dict[Watched, Picture] = {}
         self._number = 0
-        self._ticked = asyncio.Event()
+        self._waiting: list[asyncio.Future[None]] = []
         self._wanted = asyncio.Event()
         self._failing: set[Watched] = set()
         self.boot = f"{int(wall() * 1000):x}"  # numbers start anew with each process
@@ -86,21 +87,27 @@ class Broadcast:
         return {thing: self._pictures[thing] for thing in things if thing in self._pictures}
 
     async def tick(self) -> None:
-        """Compute everything that is watched and wake the watchers."""
+        """Compute everything that is watched and wake the watchers, some at a time."""
         for thing in list(self._watchers):
             await self._refresh(thing)
-        ticked, self._ticked = self._ticked, asyncio.Event()
-        ticked.set()
+        waiting, self._waiting = self._waiting, []
+        for number, waiter in enumerate(waiting, start=1):
+            _wake(waiter)
+            if number % WOKEN_AT_ONCE == 0:  # two hundred at once would hold up every loop
+                await asyncio.sleep(0)
 
     async def ticked(self) -> None:
         """Wait for the next tick, or for the end."""
         if not self.closed:
-            await self._ticked.wait()
+            waiter = asyncio.get_running_loop().create_future()
+            self._waiting.append(waiter)
+            await waiter
 
     def close(self) -> None:
         """Let every watcher end."""
         self.closed = True
-        self._ticked.set()
+        for waiter in self._waiting:
+            _wake(waiter)
         self._wanted.set()
 
     async def run(self) -> None:
@@ -137,3 +144,8 @@ class Broadcast:
             self._number += 1
             frame = framed(text, thing.event, f"{self.boot}-{self._number}")
             self._pictures[thing] = Picture(self._number, text, digest, frame)
+
+
+def _wake(waiter: asyncio.Future[None]) -> None:
+    if not waiter.done():  # it may have left in the meantime
+        waiter.set_result(None)

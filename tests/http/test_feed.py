@@ -227,6 +227,44 @@ async def test_a_slow_watcher_finds_only_the_newest(thing: Watched) -> None:
     assert broadcast.pictures([thing])[thing].text == "49"
 
 
+async def test_watchers_are_woken_some_at_a_time_and_all_of_them(thing: Watched) -> None:
+    async def compute(_: Watched) -> str:
+        return "x"
+
+    broadcast = Broadcast(compute, _nothing)
+    broadcast.watch([thing])
+    woken: list[int] = []
+
+    async def watcher(number: int) -> None:
+        await broadcast.ticked()
+        woken.append(number)
+
+    watchers = [asyncio.create_task(watcher(number)) for number in range(95)]
+    await asyncio.sleep(0)
+    watchers[3].cancel()
+    await broadcast.tick()
+    among = len(woken)
+    await asyncio.gather(*watchers, return_exceptions=True)
+
+    assert 0 < among < 94
+    assert sorted(woken) == [number for number in range(95) if number != 3]
+
+
+async def test_the_end_wakes_everybody(thing: Watched) -> None:
+    async def compute(_: Watched) -> str:
+        return "x"
+
+    broadcast = Broadcast(compute, _nothing)
+    broadcast.watch([thing])
+    watchers = [asyncio.create_task(broadcast.ticked()) for _ in range(30)]
+    await asyncio.sleep(0)
+    broadcast.close()
+
+    async with asyncio.timeout(1):
+        await asyncio.gather(*watchers)
+        await broadcast.ticked()  # nobody waits any more
+
+
 @pytest.mark.parametrize(
     ("text", "lines"),
     [
