@@ -22,6 +22,7 @@ from controlplane.domain.quantities import (
     Team,
     Zone,
 )
+from controlplane.domain.serving import Container, Serving
 from controlplane.domain.versions import is_version
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
@@ -165,6 +166,10 @@ class Variant:
     """Measured time from container start to the first good answer."""
     promote_s: Annotated[float, Ge(0)] = 1.0
     """Time from the label flip of a warm replica until it serves."""
+    container: Container = field(default_factory=Container)
+    """How it is started, beyond its image."""
+    deployment: str | None = None
+    """An existing Deployment that is this variant's, by name; otherwise one is made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -190,6 +195,10 @@ class Model:
     policy: ModelPolicy = field(default_factory=ModelPolicy)
     """How it is scaled, kept ready and admitted: what is written here goes over the profile's,
     field by field."""
+    serving: Serving = field(default_factory=Serving)
+    """How its replicas are run and asked."""
+    mode: Literal["act", "advise"] | None = None
+    """advise: decide and show, write nothing. Without one, as the daemon runs."""
     budget_per_day: Price | None = None
     """What the team wants to spend on it a day; shown against the costs."""
 

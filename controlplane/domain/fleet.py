@@ -18,6 +18,17 @@ class Node(msgspec.Struct, frozen=True, kw_only=True):
     devices: int  # healthy and allocatable
     ready: bool = True
     schedulable: bool = True  # False: cordoned
+    note: str = ""  # e.g. "2 of 8 devices are unhealthy"
+
+
+class UnknownNode(msgspec.Struct, frozen=True, kw_only=True):
+    """A node with accelerators of no class in the catalogue: shown, never dropped, never used."""
+
+    name: NodeName
+    zone: Zone
+    devices: int
+    labels: Mapping[str, str]  # those that tell about accelerators
+    why: str  # one sentence: what is missing in the catalogue
 
 
 class FleetView(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +37,7 @@ class FleetView(msgspec.Struct, frozen=True, kw_only=True):
     at: Instant
     nodes: tuple[Node, ...] | NoData
     replicas: tuple[Replica, ...]
+    unknown: tuple[UnknownNode, ...] = ()
 
 
 def replicas_by_model(replicas: Iterable[Replica]) -> Mapping[ModelName, tuple[Replica, ...]]:

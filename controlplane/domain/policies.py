@@ -47,6 +47,8 @@ class ScalingPolicy:
     """Never fewer replicas in service than this."""
     max: PositiveCount = 8
     """Never more replicas in service than this."""
+    survive_zone: bool = False
+    """Keep so many in service that the rest holds the objectives when the fullest zone is lost."""
 
     # triggers: each wishes up or down
     drain_limit_s: PositiveSeconds | None = 30.0

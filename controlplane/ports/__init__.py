@@ -1,0 +1,58 @@
+"""What the loops and pages need from outside, each with a real and an embedded implementation.
+
+Adapters raise `UnavailableError` when the other side cannot be had; anything else is
+a bug.
+"""
+
+from controlplane.ports.books import (
+    AuditEntry,
+    AuditLog,
+    CatalogueStore,
+    CatalogueVersion,
+    Ledger,
+    OverrideStore,
+    Token,
+    TokenStore,
+)
+from controlplane.ports.cluster import (
+    Cluster,
+    EngineAt,
+    Engines,
+    EngineState,
+    Leadership,
+    Signals,
+    UnavailableError,
+)
+from controlplane.ports.journal import (
+    DecisionQuery,
+    DecisionReads,
+    DecisionRow,
+    Journal,
+    LoopMemory,
+)
+from controlplane.ports.runs import RunProgress, WhatIf
+
+__all__ = [
+    "AuditEntry",
+    "AuditLog",
+    "CatalogueStore",
+    "CatalogueVersion",
+    "Cluster",
+    "DecisionQuery",
+    "DecisionReads",
+    "DecisionRow",
+    "EngineAt",
+    "EngineState",
+    "Engines",
+    "Journal",
+    "Leadership",
+    "Ledger",
+    "LoopMemory",
+    "OverrideStore",
+    "RunProgress",
+    "Signals",
+    "Token",
+    "TokenStore",
+    "UnavailableError",
+    "WhatIf",
+]
