@@ -45,6 +45,9 @@ class ReasonCode(StrEnum):
     CLASS_SHORT = "ClassShort"
     NO_DEVICE_FREE = "NoDeviceFree"
     LOST_TO = "LostTo"
+    # zones
+    SURVIVES_ZONE = "SurvivesZone"
+    ZONE_LOST = "ZoneLost"
     # bounds and people
     BELOW_MINIMUM = "BelowMinimum"
     ABOVE_MAXIMUM = "AboveMaximum"

@@ -12,9 +12,11 @@ from controlplane.decide.scaling.inputs import (
     ScaleInput,
     ScalingMemory,
     ScalingSeen,
+    VariantFacts,
 )
 from controlplane.decide.scaling.variants import VariantTable
-from controlplane.domain.catalogue import Catalogue
+from controlplane.decide.zones.survive import zones_for
+from controlplane.domain.catalogue import Catalogue, Model
 from controlplane.domain.decisions import Choice
 from controlplane.domain.fleet import free_devices, replicas_by_model
 from controlplane.domain.load import silent
@@ -44,6 +46,7 @@ def cycle(
             memory=memory.models.get(name, FRESH),
             override=pinned(dict(seen.overrides), name) or paused(dict(seen.overrides), name),
             move=seen.moves.get(name),
+            zones=_zones(seen, model, table.facts[name]),
         )
         claims.append(Claim(look, wish(look)))
     nodes = seen.view.nodes
@@ -57,6 +60,12 @@ def cycle(
         choice, memories[look.model] = settle(look, claim.wished)
         choices.append(choice)
     return tuple(choices), ScalingMemory(models=memories)
+
+
+def _zones(seen: ScalingSeen, model: Model, facts: tuple[VariantFacts, ...]) -> int:
+    if not model.policy.scaling.survive_zone:
+        return 0
+    return zones_for(seen.view.nodes, {of_class.node_class for of_class in facts})
 
 
 def hold(replicas: tuple[Replica, ...]) -> Mapping[ClassName, Held]:

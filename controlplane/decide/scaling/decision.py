@@ -10,8 +10,9 @@ from controlplane.decide.scaling.falling import fewer_suffice, survivors_would_b
 from controlplane.decide.scaling.figures import Figures, figures
 from controlplane.decide.scaling.guards import GUARDS, room_on_classes, stabilisation_s
 from controlplane.decide.scaling.inputs import ColdStart, ModelMemory, ScaleInput
-from controlplane.decide.scaling.triggers import TRIGGERS
+from controlplane.decide.scaling.triggers import TRIGGERS, Wish
 from controlplane.decide.scaling.window import remember
+from controlplane.decide.zones.survive import surviving
 from controlplane.domain.actions import SetTarget
 from controlplane.domain.decisions import Choice, Target
 from controlplane.domain.quantities import ClassName, Instant
@@ -20,6 +21,7 @@ from controlplane.domain.reasons import Evidence, ReasonCode
 Split: TypeAlias = dict[ClassName, int]
 
 KEPT_COLD_S = 60.0
+MORE_THAN_ONE = 2  # zones: with one there is nowhere to survive in
 
 
 class Wished(NamedTuple):
@@ -54,15 +56,42 @@ def wish(seen: ScaleInput) -> Wished:
             target = target.move(max(wanted, target.replicas), spoken.code, *spoken.evidence)
         else:
             target = target.note(spoken.code, *spoken.evidence)
-    if raised:
+    suffice = None if raised and seen.zones < MORE_THAN_ONE else fewer_suffice(seen, now)
+    least = _outliving(seen, suffice)
+    if raised or least > now.current:
+        target = _with_margin(seen, target, least, suffice)
         return Wished(now, target, target.replicas)
-    fall = fewer_suffice(seen, now)
-    if fall is None or fall.replicas is None:
+    if suffice is None or suffice.replicas is None:
         return Wished(now, target.note(ReasonCode.SIGNALS_UNKNOWN), None)
-    if fall.replicas >= now.current:
+    if suffice.replicas < now.current <= least:
+        return Wished(now, _with_margin(seen, target, least, suffice), now.current)
+    if suffice.replicas >= now.current:
         fewer = survivors_would_break(seen, now)
         return Wished(now, target.note(*fewer) if fewer else target, now.current)
-    return Wished(now, target.move(fall.replicas, fall.code, *fall.evidence), fall.replicas)
+    target = target.move(suffice.replicas, suffice.code, *suffice.evidence)
+    target = _with_margin(seen, target, least, suffice)
+    return Wished(now, target, target.replicas)
+
+
+def _outliving(seen: ScaleInput, suffice: Wish | None) -> int:
+    """Give how many must serve so that enough are left without the fullest zone; 0: no matter."""
+    if suffice is None or suffice.replicas is None or seen.zones < MORE_THAN_ONE:
+        return 0
+    return surviving(max(suffice.replicas, 1), seen.zones)
+
+
+def _with_margin(seen: ScaleInput, target: Target, least: int, suffice: Wish | None) -> Target:
+    """Keep what outlives the loss of a zone, and say what that costs."""
+    if suffice is None or least < target.replicas or not seen.variants:
+        return target
+    margin = least - max(suffice.replicas or 0, 1)
+    return target.move(
+        least,
+        ReasonCode.SURVIVES_ZONE,
+        Evidence("zones", seen.zones),
+        Evidence("margin", margin, None, "replicas"),
+        Evidence("price", round(margin * seen.variants[0].hourly, 4), None, "/h"),
+    )
 
 
 def decide_scale(seen: ScaleInput) -> Choice:

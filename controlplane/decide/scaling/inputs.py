@@ -105,6 +105,7 @@ class ScaleInput(msgspec.Struct, frozen=True, kw_only=True):
     override: Override | None = None
     move: tuple[ClassName, ClassName] | None = None  # placement asks: away from, to
     room: Room | None = None  # filled in by arbitration
+    zones: int = 0  # with nodes of its classes, where its policy asks; 0: unknown or not asked
 
 
 class ScalingSeen(msgspec.Struct, frozen=True, kw_only=True):

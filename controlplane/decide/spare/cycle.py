@@ -6,6 +6,7 @@ from controlplane.decide.scaling.arbitrate import Free
 from controlplane.decide.scaling.variants import VariantTable
 from controlplane.decide.spare.inputs import SpareInput, SpareMemory, SpareSeen
 from controlplane.decide.spare.lanes import decide_spare
+from controlplane.decide.zones.lost import lost
 from controlplane.domain.actions import SetReplicas
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice
@@ -21,13 +22,14 @@ def cycle(
     """Decide for every model that has a target in force; only those with something to do speak."""
     by_model = replicas_by_model(seen.view.replicas)
     nodes = () if isinstance(seen.view.nodes, NoData) else seen.view.nodes
+    gone = lost(seen.view.nodes).nodes
     free = Free(nodes, free_devices(nodes, seen.view.replicas, table.devices))
     choices = []
     for name in sorted(seen.plan, key=lambda m: (seen.plan[m].importance, m)):
         model = catalogue.models.get(name)
         if model is None or paused(dict(seen.overrides), name) is not None:
             continue
-        variants = table.facts[name]
+        variants, replicas = table.facts[name], by_model.get(name, ())
         choice = decide_spare(
             SpareInput(
                 at=seen.at,
@@ -35,12 +37,13 @@ def cycle(
                 policy=model.policy.spare,
                 standing=seen.plan[name],
                 variants=variants,
-                replicas=by_model.get(name, ()),
+                replicas=replicas,
+                lost=tuple(sorted(r.node for r in replicas if r.node in gone)),
                 room={f.node_class: free.fitting(f.node_class, f.devices) for f in variants},
             )
         )
         if choice.actions:
-            _take(free, choice, table, by_model.get(name, ()))
+            _take(free, choice, table, replicas)
             choices.append(choice)
     return tuple(choices), msgspec.structs.replace(memory, cycles=memory.cycles + 1)
 

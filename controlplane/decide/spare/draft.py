@@ -27,6 +27,8 @@ class Draft:
         self.draining = [r for r in seen.replicas if r.lane is Lane.DRAINING and r.present]
         # A silent node's pods are still owned by the Deployment but serve nobody (R4).
         self.lost = [r for r in seen.replicas if not r.node_ready and owned(r)]
+        # In a zone that takes no more pods: they serve until they are replaced elsewhere.
+        self.leaving = {r.name for r in seen.replicas if r.node in seen.lost and r.present}
         self.figure = Target(len(self.serving))
         self.refused: list[Refusal] = []
         self.actions: list[Action] = []
@@ -58,9 +60,14 @@ class Draft:
             if replica in members:
                 members.remove(replica)
 
+    @property
+    def staying(self) -> list[Replica]:
+        """Give what serves and need not leave its zone."""
+        return [r for r in self.serving if r.name not in self.leaving]
+
     def deficit(self, name: ClassName) -> int:
         """Say how many more of this class are wanted in service."""
-        return self.seen.standing.split.get(name, 0) - of_class(self.serving)[name]
+        return self.seen.standing.split.get(name, 0) - of_class(self.staying)[name]
 
     def offered(self, name: ClassName) -> bool:
         """Say whether the catalogue still offers the class to this model."""

@@ -21,8 +21,10 @@ def start_drains(draft: Draft) -> None:
         if victim is None:
             return
         # A class that placement or a spill is leaving keeps no spare, nor does one that is gone.
-        stays = draft.offered(victim.node_class) and (
-            draft.seen.standing.split.get(victim.node_class, 0) > 0
+        stays = (
+            draft.offered(victim.node_class)
+            and draft.seen.standing.split.get(victim.node_class, 0) > 0
+            and victim.name not in draft.leaving
         )
         if stays and len(draft.warm) < draft.seen.policy.count:
             draft.flip(victim, Lane.WARM)
@@ -48,8 +50,9 @@ def finish_drains(draft: Draft) -> None:
 
 
 def _victim(draft: Draft) -> Replica | None:
-    """Choose from the classes that have more in service than their part of the split."""
-    over = [r for r in draft.serving if draft.deficit(r.node_class) < 0]
+    """Choose in a lost zone, else from the classes that have more than their part."""
+    over = [r for r in draft.serving if r.name in draft.leaving]
+    over = over or [r for r in draft.serving if draft.deficit(r.node_class) < 0]
     zones = Counter(r.zone for r in draft.serving)
     return min(
         over,

@@ -9,7 +9,7 @@ from controlplane.domain.decisions import Plan, Standing
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.overrides import Override
 from controlplane.domain.policies import SparePolicy
-from controlplane.domain.quantities import ClassName, Instant, ModelName
+from controlplane.domain.quantities import ClassName, Instant, ModelName, NodeName
 from controlplane.domain.replicas import Replica
 
 
@@ -23,6 +23,7 @@ class SpareInput(msgspec.Struct, frozen=True, kw_only=True):
     variants: tuple[VariantFacts, ...]
     replicas: tuple[Replica, ...]
     room: Mapping[ClassName, int]  # replicas for which devices are free now
+    lost: tuple[NodeName, ...] = ()  # those of its nodes that are in a zone that is lost
 
 
 class SpareSeen(msgspec.Struct, frozen=True, kw_only=True):

@@ -17,7 +17,7 @@ from controlplane.decide.spare.promote import (
     put_to_sleep,
     start_warm_ups,
 )
-from controlplane.decide.spare.refill import replace_slow, resize, rotate
+from controlplane.decide.spare.refill import leave_zone, replace_slow, resize, rotate
 from controlplane.domain.decisions import Choice
 
 Rule: TypeAlias = Callable[[Draft], None]
@@ -30,6 +30,7 @@ RULES: tuple[Rule, ...] = (
     finish_drains,
     replace_slow,
     rotate,
+    leave_zone,
     resize,
     lend,
     put_to_sleep,

@@ -38,10 +38,14 @@ def promote(draft: Draft) -> None:
         for replica in candidates[: max(0, draft.deficit(name))]:
             _into_service(draft, replica)
     for replica in _ready(draft):
+        if len(draft.staying) >= draft.seen.standing.replicas:
+            break
+        _into_service(draft, replica)
+    for replica in _ready(draft, leaving=True):  # better there than not at all
         if len(draft.serving) >= draft.seen.standing.replicas:
             break
         _into_service(draft, replica)
-    missing = draft.seen.standing.replicas - len(draft.serving)
+    missing = draft.seen.standing.replicas - len(draft.staying)
     if missing > 0:
         loading = Evidence("loading", len(draft.loading), missing, "replicas")
         draft.refused.append(Refusal("promote", ReasonCode.NONE_WARM, (loading,)))
@@ -79,9 +83,10 @@ def put_to_sleep(draft: Draft) -> None:
             draft.say(ReasonCode.PUT_TO_SLEEP, "replica", replica.name)
 
 
-def _ready(draft: Draft) -> list[Replica]:
+def _ready(draft: Draft, *, leaving: bool = False) -> list[Replica]:
     """Give what may be promoted: awake ones first, then the oldest."""
-    return sorted(draft.warm, key=lambda r: (r.sleeping, r.created_at, r.name))
+    ready = [r for r in draft.warm if (r.name in draft.leaving) == leaving]
+    return sorted(ready, key=lambda r: (r.sleeping, r.created_at, r.name))
 
 
 def _into_service(draft: Draft, replica: Replica) -> None:

@@ -36,6 +36,16 @@ def rotate(draft: Draft) -> None:
         draft.rotating = 1
 
 
+def leave_zone(draft: Draft) -> None:
+    """Give up what does not serve in a lost zone, unless it may still be needed in service."""
+    if len(draft.staying) < draft.seen.standing.replicas:
+        return
+    for replica in [*draft.loading, *draft.warm]:
+        if replica.name in draft.leaving:
+            draft.delete(replica)
+            draft.say(ReasonCode.ZONE_LOST, "replica", replica.name)
+
+
 def resize(draft: Draft) -> None:
     """Cancel what is too much, then size every Deployment."""
     spares = _spares(draft)
@@ -50,9 +60,15 @@ def resize(draft: Draft) -> None:
         wanted = serving[name] + draining[name] + lost[name] + others
         grown = wanted - serving[name] - draining[name] - lost[name] - loading[name] - warm[name]
         if grown > 0 and not draft.victims.get(name):
-            code = ReasonCode.NODE_SILENT if lost[name] else ReasonCode.REFILLED
-            draft.say(code, str(name), grown)
+            draft.say(_why_grown(draft, name), str(name), grown)
         draft.size(name, wanted)
+
+
+def _why_grown(draft: Draft, name: ClassName) -> ReasonCode:
+    gone = [r for r in draft.seen.replicas if r.node_class == name and r.node in draft.seen.lost]
+    if gone:
+        return ReasonCode.ZONE_LOST
+    return ReasonCode.NODE_SILENT if of_class(draft.lost)[name] else ReasonCode.REFILLED
 
 
 def _spares(draft: Draft) -> dict[ClassName, int]:

@@ -24,6 +24,13 @@ BOUNDS: Table = {
         "[{by} paused it|it is paused]",
         "A person paused acting: decisions are made and shown, nothing is done.",
     ),
+    C.SURVIVES_ZONE: Wording(
+        "Survives a zone",
+        "[{margin} more|more] are kept so that the rest holds when the fullest[ of {zones}] zones "
+        "is lost[, for {price}]",
+        "Set by policy: with the fullest zone gone, the replicas left still keep every promise. "
+        "The price is that of the replicas kept for this alone.",
+    ),
     C.SPILLED: Wording(
         "Spilled over",
         "[{instead_of} is short|a cheaper class is short], so the next class takes over"

@@ -9,6 +9,12 @@ LANES: Table = {
         "more replicas are started[: {counts}]",
         "Fewer replicas are there than target and spares need, so more are created.",
     ),
+    C.ZONE_LOST: Wording(
+        "Zone lost",
+        "a zone takes no more pods[, so {replica} leaves it][, so others take over: {counts}]",
+        "All nodes of the zone are silent or cordoned. Its replicas grow anew in the other zones "
+        "at once; those that still answer leave when they are replaced.",
+    ),
     C.SPARE_SURPLUS: Wording(
         "Surplus",
         "[{replica}|a replica] is one more than needed",
