@@ -1,6 +1,7 @@
 """Whether a decision may be carried out: advisory mode, and what people paused."""
 
 from collections.abc import Awaitable, Callable
+from typing import Literal, TypeAlias
 
 from controlplane.domain.decisions import Choice, Ending, Outcome
 from controlplane.domain.overrides import Overrides, paused
@@ -10,12 +11,20 @@ from controlplane.ports import Cluster
 ADVISED = Outcome(Ending.ADVISED, "advisory mode: shown, not done")
 
 
+Modes: TypeAlias = Callable[[str], Literal["act", "advise"] | None]
+
+
+def _as_the_daemon(_subject: str) -> None:
+    return None
+
+
 class Gate:
     """Stands before every act. `overrides` is refreshed by the loops as they observe."""
 
-    def __init__(self, *, acting: bool) -> None:
-        """Start in advisory or in acting mode."""
+    def __init__(self, *, acting: bool, modes: Modes = _as_the_daemon) -> None:
+        """Start in advisory or in acting mode; `modes` says what a model has set for itself."""
         self.acting = acting
+        self._modes = modes
         self.overrides: Overrides = {}
 
     def closed(self, subject: str) -> Outcome | None:
@@ -23,7 +32,12 @@ class Gate:
         pause = paused(self.overrides, ModelName(subject))
         if pause is not None:
             return Outcome(Ending.PAUSED, f"paused by {pause.by}")
-        return None if self.acting else ADVISED
+        return None if self.acts(subject) else ADVISED
+
+    def acts(self, subject: str) -> bool:
+        """Say whether what is decided about it may be carried out, pauses aside."""
+        mode = self._modes(subject)
+        return self.acting if mode is None else mode == "act"
 
 
 def on_cluster(gate: Gate, cluster: Cluster) -> Callable[[Choice], Awaitable[Outcome]]:
@@ -33,12 +47,12 @@ def on_cluster(gate: Gate, cluster: Cluster) -> Callable[[Choice], Awaitable[Out
     """
 
     async def act(choice: Choice) -> Outcome:
-        held = gate.closed(choice.subject)
-        if held is not None:
-            return held
         outcome = Outcome(Ending.DONE)
         for done, action in enumerate(choice.actions):
-            outcome = await cluster.apply(action)
+            held = gate.closed(choice.subject)  # a pause stops a plan in its middle
+            if held is not None and not done:
+                return held
+            outcome = held or await cluster.apply(action)
             if outcome.ending is not Ending.DONE:
                 kind = type(action).__name__
                 said = f"{done} of {len(choice.actions)} done, then {kind}: {outcome.note}"

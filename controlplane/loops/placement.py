@@ -2,6 +2,8 @@
 
 from collections.abc import Callable, Mapping
 
+import msgspec
+
 from controlplane.decide.placement.relocate import PlacementMemory, PlacementSeen, cycle
 from controlplane.decide.scaling.inputs import ScalingMemory
 from controlplane.domain.decisions import Choice, Outcome
@@ -59,7 +61,8 @@ def placement_loop(
 
     def put(_seen: PlacementSeen, choices: object, memory: PlacementMemory) -> None:
         changed = memory.moves != moves.memory.moves
-        moves.memory = memory if gate.acting else PlacementMemory()
+        orders = {name: order for name, order in memory.orders.items() if gate.acts(name)}
+        moves.memory = msgspec.structs.replace(memory, orders=orders)
         if changed and choices:
             wake_scaling()
 

@@ -1,5 +1,7 @@
 """What stands before every act: people's pauses, advisory mode, and the cluster's own no."""
 
+from typing import Literal
+
 import pytest
 
 from controlplane.domain.actions import Action, Lend, Sleep, WarmUp
@@ -72,6 +74,23 @@ async def test_advisory_mode_shows_and_does_nothing() -> None:
 
     assert (await act(cluster, acting=False)).ending is Ending.ADVISED
     assert cluster.done == []
+
+
+@pytest.mark.parametrize(
+    ("daemon", "model", "done"),
+    [
+        ("advise", "act", Ending.DONE),  # one model first, the rest is still watched
+        ("act", "advise", Ending.ADVISED),
+        ("act", None, Ending.DONE),
+        ("advise", None, Ending.ADVISED),
+    ],
+)
+async def test_what_a_model_has_set_for_itself_stands_above_the_daemons_mode(
+    daemon: str, model: Literal["act", "advise"] | None, done: Ending
+) -> None:
+    gate = Gate(acting=daemon == "act", modes=lambda _: model)
+
+    assert (await on_cluster(gate, Cluster())(CHOICE)).ending is done
 
 
 async def test_law_4_a_plan_ends_at_the_first_no_and_says_how_far_it_came() -> None:
