@@ -174,6 +174,36 @@ class AdmissionPolicy:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BreakerPolicy:
+    """When a failing model, or one failing replica of it, is left alone for a while."""
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
+
+    failures: PositiveCount | None = 5
+    """So many broken answers in a row open the model's breaker: requests are refused at once."""
+    open_s: PositiveSeconds = 30.0
+    """After so long one request is let through as a probe; each that fails doubles the time."""
+    open_limit_s: PositiveSeconds = 300.0
+    """… up to this."""
+    probe_s: PositiveSeconds = 60.0
+    """A probe without an end after so long is lost, and another is let through."""
+    replica_failures: PositiveCount | None = 5
+    """So many broken answers in a row take one replica out of the balancing (seed-001: 3)."""
+    interval_s: PositiveSeconds = 10.0
+    """How often replicas are judged (seed-001: 30)."""
+    ejection_s: PositiveSeconds = 30.0
+    """How long a replica is out, times how often it was; where that is shorter than it takes to
+    recover, it flaps (seed-001: 60)."""
+    pending: PositiveCount | None = None
+    """Requests that may wait for a connection in the balancer. Default: as many as admission lets
+    through, for whoever was admitted must not be refused (seed-001: 10)."""
+    requests_per_connection: PositiveCount | None = None
+    """Close a connection to a replica after so many requests (seed-001: 5)."""
+    silence_s: PositiveSeconds = 300.0
+    """A request whose replica says nothing for so long is given up with 504."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelPolicy:
     """All that is set for one model's capacity."""
 
@@ -187,3 +217,5 @@ class ModelPolicy:
     """What is kept ready on top of them."""
     admission: AdmissionPolicy = AdmissionPolicy()
     """Who gets the next free slot."""
+    breaker: BreakerPolicy = BreakerPolicy()
+    """When it, or one of its replicas, is left alone for a while."""

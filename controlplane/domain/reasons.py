@@ -98,6 +98,18 @@ class ReasonCode(StrEnum):
     AGED = "Aged"
     MINIMUM_SERVICE = "MinimumService"
     GUARANTEED = "Guaranteed"
+    # gateway: who may not pass, and breakers
+    UNKNOWN_MODEL = "UnknownModel"
+    KEY_UNKNOWN = "KeyUnknown"
+    BODY_TOO_LARGE = "BodyTooLarge"
+    DEADLINE_PASSED = "DeadlinePassed"
+    BREAKER_OPEN = "BreakerOpen"
+    BREAKER_OPENED = "BreakerOpened"
+    BREAKER_PROBING = "BreakerProbing"
+    BREAKER_REOPENED = "BreakerReopened"
+    BREAKER_CLOSED = "BreakerClosed"
+    ISOLATED = "Isolated"
+    REJOINED = "Rejoined"
     # catalogue, costs, forecast
     CATALOGUE_APPLIED = "CatalogueApplied"
     CATALOGUE_REFUSED = "CatalogueRefused"
@@ -113,7 +125,7 @@ class ReasonCode(StrEnum):
 EvidenceValue: TypeAlias = float | int | str | None
 
 
-class Evidence(msgspec.Struct, frozen=True, array_like=True):
+class Evidence(msgspec.Struct, frozen=True, array_like=True, gc=False):
     """One thing that was seen, the limit it was held against, and the unit of both."""
 
     name: str
@@ -122,7 +134,7 @@ class Evidence(msgspec.Struct, frozen=True, array_like=True):
     unit: str = ""
 
 
-class Reason(msgspec.Struct, frozen=True):
+class Reason(msgspec.Struct, frozen=True, gc=False):
     """A rule that spoke: its code, the figure before and after it, and what it saw."""
 
     code: ReasonCode

@@ -2,6 +2,7 @@
 
 from controlplane.render.sentences.en.admission import ADMISSION
 from controlplane.render.sentences.en.bounds import BOUNDS
+from controlplane.render.sentences.en.gateway import GATEWAY
 from controlplane.render.sentences.en.guards import GUARDS
 from controlplane.render.sentences.en.lanes import LANES
 from controlplane.render.sentences.en.matching import MATCHING
@@ -16,5 +17,6 @@ ENGLISH: Table = {
     **LANES,
     **MATCHING,
     **ADMISSION,
+    **GATEWAY,
     **RECORDS,
 }

@@ -3,6 +3,7 @@
 from controlplane.render.sentences.wording import Table
 from controlplane.render.sentences.zh.admission import ADMISSION
 from controlplane.render.sentences.zh.bounds import BOUNDS
+from controlplane.render.sentences.zh.gateway import GATEWAY
 from controlplane.render.sentences.zh.guards import GUARDS
 from controlplane.render.sentences.zh.lanes import LANES
 from controlplane.render.sentences.zh.matching import MATCHING
@@ -16,5 +17,6 @@ CHINESE: Table = {
     **LANES,
     **MATCHING,
     **ADMISSION,
+    **GATEWAY,
     **RECORDS,
 }
