@@ -10,7 +10,7 @@ import gc
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import Literal, NoReturn
 
 import structlog
 from aiohttp import web
@@ -21,9 +21,11 @@ from controlplane.adapters.sql.ownership import sole_daemon
 from controlplane.adapters.sql.store import Store
 from controlplane.clock import Clock
 from controlplane.daemon.fleet_file import Applying, FleetFile
+from controlplane.daemon.surroundings import EMBEDDED, Surroundings, embedded_surroundings
 from controlplane.decide.replay import decide_again
 from controlplane.decide.scaling.inputs import ScalingMemory, ScalingSeen
 from controlplane.domain.decisions import Choice
+from controlplane.domain.quantities import ModelName
 from controlplane.http.access import access_at
 from controlplane.http.app import make_app
 from controlplane.http.state import State
@@ -39,7 +41,6 @@ from controlplane.loops.spare import spare_loop
 from controlplane.ports import UnavailableError
 from controlplane.settings import ServeOptions, parse_catalogue
 from controlplane.simulation.contenders import FORMS
-from controlplane.simulation.embedded import Embedded, embedded
 from controlplane.simulation.library import scenario_names, shipped_scenarios
 from controlplane.simulation.whatif import WhatIfRuns
 from controlplane.telemetry.heartbeats import Heartbeats
@@ -51,7 +52,6 @@ log = structlog.stdlib.get_logger(__name__)
 PRUNE_EVERY_S = 86_400.0
 NAMED_AFTER_S = 1.0
 PRUNE_AGAIN_S = 60.0  # after the store could not be had
-EMBEDDED = "embedded-"  # begins the name of every world that ends with its process
 
 
 class StartError(Exception):
@@ -75,20 +75,19 @@ async def serve(options: ServeOptions, started: Callable[[Daemon], None]) -> Non
     clock = Clock(options.speed)
     with sole_daemon(options.data):
         await asyncio.to_thread(upgrade, options.data)
-        world = f"{EMBEDDED}{int(clock.now())}"
-        async with open_store(options.data, world) as store:
+        around = embedded_surroundings(catalogue, clock, options)
+        async with open_store(options.data, around.world) as store:
             await store.bury(EMBEDDED)
             version = await store.catalogues.add(text, file.name, "start", clock.now())
             file.put(catalogue, version)
-            cluster = embedded(catalogue, clock, options.seed)
-            await _run(options, clock, store, cluster, file, started)
+            await _run(options, clock, store, around, file, started)
 
 
 async def _run(
     options: ServeOptions,
     clock: Clock,
     store: Store,
-    cluster: Embedded,
+    around: Surroundings,
     file: FleetFile,
     started: Callable[[Daemon], None],
 ) -> None:
@@ -100,18 +99,19 @@ async def _run(
         heartbeats=Heartbeats(),
         metrics=Metrics(),
         catalogue_version=lambda: file.force.version.version,
+        leadership=around.leadership,
     )
     fleet = Fleet(
         clock=clock,
-        cluster=cluster,
-        signals=cluster,
+        cluster=around.cluster,
+        signals=around.signals,
         overrides=store.overrides,
         catalogue=file.force.catalogue,
     )
-    gate, history, whatif = Gate(acting=options.mode != "advise"), History(), WhatIfRuns()
-    applying = Applying(file, store.catalogues, fleet, clock, cluster.swap_catalogue)
-    cluster.wake = lambda: shell.wake("scaling", "spare")
-    state = _state(options, store, shell, gate, (history, file, applying, whatif))
+    gate, history, whatif = _gate(options, around, fleet), History(), WhatIfRuns()
+    applying = Applying(file, store.catalogues, fleet, clock, around.swap_catalogue)
+    around.on_news(lambda: shell.wake("scaling", "spare"))
+    state = _state(options, store, shell, gate, (history, file, applying, whatif), around)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(whatif.close)
         address = await stack.enter_async_context(_listening(options, state))
@@ -123,7 +123,8 @@ async def _run(
         ]
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(_guarded(loop)) for loop in loops]
-            tasks.append(group.create_task(cluster.pump(), name="pump"))
+            for name, run in around.tasks.items():
+                tasks.append(group.create_task(_guarded(run()), name=name))
             tasks.append(group.create_task(_prune(store, clock), name="prune"))
             tasks.append(group.create_task(_name_scenarios(state), name="scenarios"))
             # What is there now stays: the collector need not look at it again, which would hold
@@ -135,6 +136,16 @@ async def _run(
             for task in tasks:
                 task.cancel()
     log.info("stopped")
+
+
+def _gate(options: ServeOptions, around: Surroundings, fleet: Fleet) -> Gate:
+    """Advise or act; a model may choose for itself, but nobody acts under --mode advise."""
+
+    def mode(subject: str) -> Literal["act", "advise"] | None:
+        model = fleet.catalogue.models.get(ModelName(subject))
+        return None if model is None or options.mode == "advise" else model.mode
+
+    return Gate(acting=around.acts if options.mode is None else options.mode == "act", modes=mode)
 
 
 def _fleet_loops(
@@ -177,15 +188,16 @@ def _state(
     shell: Shell,
     gate: Gate,
     parts: tuple[History, FleetFile, Applying, WhatIfRuns],
+    around: Surroundings,
 ) -> State:
     """Give pages and API what they may read and ask for."""
     history, file, applying, whatif = parts
     return State(
         clock=shell.clock,
         world=store.world.name,
-        cluster="embedded",
+        cluster=around.title,
         acting=gate.acting,
-        leader="this daemon",
+        leadership=shell.leadership,
         history=history,
         heartbeats=shell.heartbeats,
         in_force=file.force,
