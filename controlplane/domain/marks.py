@@ -1,20 +1,29 @@
-"""The labels and annotations by which pods say what they are: one spelling for all who use them.
+"""What is written on Kubernetes objects: labels, annotations, and the names we write under.
 
-The lane label stands in the Service's selector and never in a Deployment's: flipping it moves
-traffic and never ownership. Its absence means `loading`.
+Labels are what is selected by, so they are few: model and class select a variant's Deployment,
+model and lane its Service. The lane is in no Deployment's selector: a flip never changes who owns a pod.
+Everything else is an annotation. A name that was once given stays: running pods carry it.
 """
 
-PREFIX = "controlplane.dev/"
+PREFIX = "controlplane.dev"
 
-MODEL = PREFIX + "model"  # label: the catalogue's name
-CLASS = PREFIX + "class"  # label: the node class of the variant
-LANE = PREFIX + "lane"  # label: warm, serving or draining
+# labels
+MODEL = f"{PREFIX}/model"
+NODE_CLASS = f"{PREFIX}/class"
+LANE = f"{PREFIX}/lane"  # a pod without it is loading
 
-LANE_SINCE = PREFIX + "lane-since"  # annotation: unix seconds
-WARMED_UP = PREFIX + "warmed-up"  # annotation: the container start it holds for
-LENT_SLOTS = PREFIX + "lent-slots"  # annotation: slots a lending spare gives to low
-SLEEPING = PREFIX + "sleeping"  # annotation: "true" while the engine sleeps
-MANAGED_BY = PREFIX + "managed-by"  # annotation of a Deployment
+# annotations of pods
+LANE_SINCE = f"{PREFIX}/lane-since"  # unix seconds
+WARMED_UP = f"{PREFIX}/warmed-up"  # the start of the container it holds for (EngineAt.started)
+LENT_SLOTS = f"{PREFIX}/lent-slots"
+SLEEPING = f"{PREFIX}/sleeping"
+DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
-MANAGER = "controlplane"  # field manager, and the value of MANAGED_BY
-CONTAINER = "engine"  # the container that answers
+# annotations of Deployments and what belongs to them
+MANAGED_BY = f"{PREFIX}/managed-by"
+ADOPTED_FROM = f"{PREFIX}/adopted-from"  # what stood there before, as JSON: `adopt --undo` restores
+
+OURS = "controlplane"  # the value of MANAGED_BY
+FIELD_MANAGER = "controlplane"
+CONTAINER = "engine"
+LEASE = "controlplane"
