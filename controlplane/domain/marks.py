@@ -1,8 +1,8 @@
 """What is written on Kubernetes objects: labels, annotations, and the names we write under.
 
 Labels are what is selected by, so they are few: model and class select a variant's Deployment,
-model and lane its Service. The lane is in no Deployment's selector: a flip never changes who owns a pod.
-Everything else is an annotation. A name that was once given stays: running pods carry it.
+model and lane its Service. The lane is in no Deployment's selector: a flip never changes who owns a
+pod. Everything else is an annotation. A name that was once given stays: running pods carry it.
 """
 
 PREFIX = "controlplane.dev"
