@@ -5,25 +5,25 @@ model and lane its Service. The lane is in no Deployment's selector: a flip neve
 pod. Everything else is an annotation. A name that was once given stays: running pods carry it.
 """
 
-PREFIX = "controlplane.dev"
+PREFIX = "controlplane.dev/"
 
 # labels
-MODEL = f"{PREFIX}/model"
-NODE_CLASS = f"{PREFIX}/class"
-LANE = f"{PREFIX}/lane"  # a pod without it is loading
+MODEL = PREFIX + "model"
+CLASS = PREFIX + "class"
+LANE = PREFIX + "lane"  # a pod without it is loading
+PRE_PULL = PREFIX + "pre-pull"  # of pods that bring a class's images to its nodes: the class
 
 # annotations of pods
-LANE_SINCE = f"{PREFIX}/lane-since"  # unix seconds
-WARMED_UP = f"{PREFIX}/warmed-up"  # the start of the container it holds for (EngineAt.started)
-LENT_SLOTS = f"{PREFIX}/lent-slots"
-SLEEPING = f"{PREFIX}/sleeping"
+LANE_SINCE = PREFIX + "lane-since"  # unix seconds
+WARMED_UP = PREFIX + "warmed-up"  # the start of the container it holds for (EngineAt.started)
+LENT_SLOTS = PREFIX + "lent-slots"
+SLEEPING = PREFIX + "sleeping"
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 # annotations of Deployments and what belongs to them
-MANAGED_BY = f"{PREFIX}/managed-by"
-ADOPTED_FROM = f"{PREFIX}/adopted-from"  # what stood there before, as JSON: `adopt --undo` restores
+MANAGED_BY = PREFIX + "managed-by"
+ADOPTED_FROM = PREFIX + "adopted-from"  # what stood there before, as JSON: undoing restores it
 
-OURS = "controlplane"  # the value of MANAGED_BY
-FIELD_MANAGER = "controlplane"
+MANAGER = "controlplane"  # field manager, and the value of MANAGED_BY
 CONTAINER = "engine"
 LEASE = "controlplane"

@@ -17,7 +17,7 @@ from controlplane.adapters.kubernetes.connecting import Door, connect
 from controlplane.adapters.kubernetes.pace import Pace
 from controlplane.adapters.kubernetes.refusals import Asked, refusal
 from controlplane.adapters.kubernetes.resources import ACCESS_REVIEWS, Place
-from controlplane.domain.marks import FIELD_MANAGER
+from controlplane.domain.marks import MANAGER
 from controlplane.ports import UnavailableError
 
 T = TypeVar("T")
@@ -222,7 +222,7 @@ class _Listed(msgspec.Struct):
 
 
 def _writing(*, dry_run: bool = False) -> dict[str, str]:
-    query = {"fieldManager": FIELD_MANAGER, "fieldValidation": "Strict"}
+    query = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
     return {**query, "dryRun": "All"} if dry_run else query
 
 
