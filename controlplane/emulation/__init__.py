@@ -1,0 +1,1 @@
+"""An engine that speaks HTTP like a real one, so that tests and demos need no accelerator."""
