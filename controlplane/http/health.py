@@ -94,6 +94,7 @@ async def metrics(request: web.Request) -> web.Response:
     """Give what Prometheus scrapes."""
     state = request.app[STATE]
     state.metrics.acting.set(int(state.acting))
+    state.metrics.leading.set(int(state.leadership.leading))
     state.metrics.version.set(state.in_force.version.version)
     state.metrics.refused.set(int(bool(state.in_force.faults)))
     state.metrics.catalogued(state.in_force.catalogue.models)

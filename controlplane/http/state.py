@@ -15,6 +15,7 @@ from controlplane.ports import (
     CatalogueStore,
     CatalogueVersion,
     DecisionReads,
+    Leadership,
     Ledger,
     OverrideStore,
     TokenStore,
@@ -51,7 +52,7 @@ class State:
     world: str  # id of the world: "embedded-…" or the cluster's
     cluster: str  # its name for people
     acting: bool  # False: advisory mode
-    leader: str  # who leads, for people
+    leadership: Leadership  # who leads, and whether it is this daemon
     history: History
     heartbeats: Heartbeats
     in_force: CatalogueInForce
@@ -71,6 +72,11 @@ class State:
     access: Access = field(default_factory=Access)  # where it is bound, by which names it is called
     metrics: Metrics = field(default_factory=Metrics)
     shared: Shared = field(default_factory=Shared)
+
+    @property
+    def leader(self) -> str:
+        """Name who leads, for people; empty while nobody is known to."""
+        return self.leadership.leader
 
 
 STATE = web.AppKey("state", State)

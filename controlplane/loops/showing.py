@@ -35,24 +35,30 @@ class Showing:
         self._history.advice = {ModelName(c.subject): c.target for c in choices}
         self._metrics.catalogued(self._fleet.catalogue.models)
         by_model = replicas_by_model(seen.view.replicas)
-        for choice in choices:
-            name = ModelName(choice.subject)
+        for name, target in self._targets(choices).items():
             load = seen.loads.get(name)
             if load is None:
                 continue
             arrivals = [number(c.arrivals) for c in load.classes.values()]
             rate = None if None in arrivals else sum(x or 0.0 for x in arrivals)
             forecasts = self._outlooks.setdefault(name, Outlook()).see(load.at, rate)
-            point = self._point(choice, load, by_model.get(name, ()), forecasts)
+            point = self._point(target, load, by_model.get(name, ()), forecasts)
             self._history.add(name, point)
             self._metrics.load(load, point.drain_s)
             self._metrics.replicas(name, point.lanes)
-            broken = memory.models[name].slo_broken
+            of_model = memory.models.get(name)
+            broken = of_model is not None and of_model.slo_broken
             self._metrics.standing(name, point.target, slo_broken=broken)
+
+    def _targets(self, choices: Sequence[Choice]) -> dict[ModelName, int]:
+        """Give what was decided; a follower decides nothing, and shows what is in force."""
+        if choices:
+            return {ModelName(choice.subject): choice.target for choice in choices}
+        return {name: held.replicas for name, held in self._fleet.in_force.plan.items()}
 
     def _point(
         self,
-        choice: Choice,
+        target: int,
         load: ModelLoad,
         replicas: tuple[Replica, ...],
         forecasts: tuple[Forecast, ...],
@@ -70,7 +76,7 @@ class Showing:
             memory=memory if memory is not None else number(load.vram),
             utilisation=number(load.utilisation),
             lanes=lanes,
-            target=choice.target,
+            target=target,
             forecasts=forecasts,
         )
 

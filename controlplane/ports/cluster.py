@@ -12,6 +12,7 @@ from controlplane.domain.load import ModelLoad
 from controlplane.domain.quantities import ClassName, Instant, ModelName, ReplicaName
 from controlplane.domain.samples import NOT_YET, Sample
 from controlplane.domain.serving import Serving
+from controlplane.domain.workloads import WorkloadsView
 
 
 class UnavailableError(Exception):
@@ -87,6 +88,14 @@ class Engines(Protocol):
         ...
 
 
+class Workloads(Protocol):
+    """The objects a cluster holds for the models, compared with the catalogue."""
+
+    async def standing(self) -> WorkloadsView:
+        """Give how every object stands."""
+        ...
+
+
 class Leadership(Protocol):
     """Who may write to the cluster."""
 
@@ -98,4 +107,9 @@ class Leadership(Protocol):
     @property
     def leader(self) -> str:
         """Name the daemon that leads, as far as is known."""
+        ...
+
+    @property
+    def term(self) -> int:
+        """Number the reign; it changes whenever somebody else may have led in between."""
         ...

@@ -30,6 +30,7 @@ from controlplane.loops.in_memory import (
     MemoryLedger,
     MemoryOverrides,
     MemoryTokens,
+    SoleLeader,
 )
 from controlplane.settings import parse_catalogue
 from controlplane.telemetry.heartbeats import Heartbeats
@@ -128,7 +129,7 @@ async def painted_state() -> State:
         world="embedded-1",
         cluster="gpu-prod-1",
         acting=True,
-        leader="cp-0",
+        leadership=SoleLeader("cp-0"),
         history=history,
         heartbeats=heartbeats,
         in_force=CatalogueInForce(catalogue, version),

@@ -32,6 +32,7 @@ from controlplane.loops.in_memory import (
     MemoryLedger,
     MemoryOverrides,
     MemoryTokens,
+    SoleLeader,
 )
 from controlplane.ports import CatalogueVersion, RunProgress, Token
 from controlplane.telemetry.heartbeats import Heartbeats
@@ -197,7 +198,7 @@ async def state() -> State:
         world="test-world",
         cluster="test",
         acting=True,
-        leader="cp-0",
+        leadership=SoleLeader("cp-0"),
         history=a_history(),
         heartbeats=Heartbeats(),
         in_force=in_force,

@@ -100,3 +100,17 @@ async def test_law_4_a_plan_ends_at_the_first_no_and_says_how_far_it_came() -> N
 
     assert outcome == Outcome(Ending.REFUSED, "1 of 3 done, then Lend: the pod has changed")
     assert cluster.done == [PLAN[0]]
+
+
+async def test_a_pause_stops_a_plan_in_its_middle() -> None:
+    cluster, gate = Cluster(), Gate(acting=True)
+
+    class Pausing(Cluster):
+        async def apply(self, action: Action) -> Outcome:
+            gate.overrides = {CHAT: Override(subject=CHAT, paused=True, by="ann", at=0.0)}
+            return await cluster.apply(action)
+
+    outcome = await on_cluster(gate, Pausing())(CHOICE)
+
+    assert outcome == Outcome(Ending.PAUSED, "1 of 3 done, then Lend: paused by ann")
+    assert cluster.done == [PLAN[0]]

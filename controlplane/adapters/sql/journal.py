@@ -7,11 +7,14 @@ A crash loses at most that: a row whose ending was lost is found open and settle
 
 Work that has begun is finished even if the caller is cancelled, so that what is in the database
 and what is in memory never part.
+
+Where several daemons share the database only the one that leads may write. What was late when it
+lost the lead is dropped: by then another has settled those rows and counts on them.
 """
 
 import asyncio
 from collections import deque
-from collections.abc import Coroutine, Iterable, Sequence
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -57,6 +60,7 @@ class SqlJournal:
 
     def __init__(self, database: Database, world: World) -> None:
         """Nothing is read until a loop first writes."""
+        self.may_write: Callable[[], bool] = lambda: True  # the fence: who leads may
         self._database = database
         self._world = world
         self._lines = Lines()
@@ -80,9 +84,8 @@ class SqlJournal:
             self._timer = running.call_later(CLOSE_WITHIN_S, self._write_late)
 
     async def unsettled(self, loop: str) -> Sequence[DecisionRow]:
-        """Give the rows a crash left open, oldest first."""
-        if self._endings:
-            await self.flush()
+        """Give the rows a crash or another daemon left open, oldest first."""
+        await self._to_the_end(self._read_anew())
         query = (
             select(decisions)
             .where(decisions.c.world_id == self._world.id, decisions.c.loop == loop)
@@ -120,6 +123,8 @@ class SqlJournal:
         self, loop: str, choices: Sequence[Choice], at: Instant, version: int
     ) -> list[int | None]:
         async with self._writing:
+            if not self.may_write():
+                raise StoreError("the journal is another daemon's to write: this one does not lead")
             if loop not in self._lines.loaded:
                 await self._load(loop)
             draft = Draft(self._lines, loop, choices, at)
@@ -138,16 +143,29 @@ class SqlJournal:
             await self._flush()
         return draft.numbered(numbers)
 
+    async def _read_anew(self) -> None:
+        """Write what is late, then trust only the database: another may have led since."""
+        async with self._writing:
+            await self._write_all_late()
+            self._lines.forget()
+
     async def _flush(self) -> None:
         async with self._writing:
-            lines = list(self._lines.uncounted.values())
-            if lines or self._endings:
-                async with self._database.writing(durable=False) as connection:
-                    endings = await self._write_endings(connection)
-                    await _count(connection, _COUNT, lines)
-                self._forget(endings)
-                self._lines.counted(lines)
-            self._counted_at = asyncio.get_running_loop().time()
+            await self._write_all_late()
+
+    async def _write_all_late(self) -> None:
+        if not self.may_write():
+            self._endings.clear()
+            self._lines.forget()
+            return
+        lines = list(self._lines.uncounted.values())
+        if lines or self._endings:
+            async with self._database.writing(durable=False) as connection:
+                endings = await self._write_endings(connection)
+                await _count(connection, _COUNT, lines)
+            self._forget(endings)
+            self._lines.counted(lines)
+        self._counted_at = asyncio.get_running_loop().time()
 
     async def _write_endings(
         self, connection: AsyncConnection

@@ -39,6 +39,12 @@ class Lines:
         self._newest.update({(loop, subject): line for subject, line in lines})
         self.loaded.add(loop)
 
+    def forget(self) -> None:
+        """Another daemon writes, or wrote: what stands is to be read anew."""
+        self.loaded.clear()
+        self.uncounted.clear()
+        self._newest.clear()
+
     def newest(self, loop: str, subject: str) -> Line | None:
         """Give the newest row of a subject."""
         return self._newest.get((loop, subject))

@@ -21,6 +21,8 @@ class SqlLoopMemory:
         mine = (loop_memory.c.world_id == self._world.id) & (loop_memory.c.loop == loop)
         async with self._database.reading() as connection:
             memory: bytes | None = await connection.scalar(select(loop_memory.c.memory).where(mine))
+        # What stands in the database may be another daemon's, and is what a save is compared with.
+        self._saved[loop] = memory or b""
         return memory
 
     async def save(self, loop: str, memory: bytes) -> None:

@@ -14,6 +14,7 @@ class World(msgspec.Struct, frozen=True, kw_only=True):
     cluster: str
     acting: bool
     leader: str
+    leading: bool  # whether it is this daemon
     now: Instant
     speed: float
     currency: str
@@ -34,6 +35,7 @@ async def _world(call: Call) -> World:
         cluster=state.cluster,
         acting=state.acting,
         leader=state.leader,
+        leading=state.leadership.leading,
         now=state.clock.now(),
         speed=state.clock.rate,
         currency=state.in_force.catalogue.currency,

@@ -12,6 +12,7 @@ from controlplane.loops.in_memory.books import (
     MemoryTokens,
 )
 from controlplane.loops.in_memory.journal import MemoryJournal
+from controlplane.loops.in_memory.leadership import SoleLeader
 
 __all__ = [
     "MemoryAuditLog",
@@ -21,4 +22,5 @@ __all__ = [
     "MemoryLoopMemory",
     "MemoryOverrides",
     "MemoryTokens",
+    "SoleLeader",
 ]
