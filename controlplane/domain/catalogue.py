@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from annotated_types import Ge, Len, Predicate
 
+from controlplane.domain.entrances import Entrance, GatewayPolicy
 from controlplane.domain.policies import STRICT, ModelPolicy
 from controlplane.domain.quantities import (
     ClassName,
@@ -79,6 +80,9 @@ class NodeClass:
     """The runtime and the highest version this class supports."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """Node labels (value = regular expression) by which nodes of this class are recognised."""
+    taints: tuple[Text, ...] = ()
+    """Keys of further taints its replicas tolerate; those under which the vendor's nodes are
+    usually tainted always are."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +201,8 @@ class Model:
     field by field."""
     serving: Serving = field(default_factory=Serving)
     """How its replicas are run and asked."""
+    entrance: Entrance = field(default_factory=Entrance)
+    """By which names requests find it."""
     mode: Literal["act", "advise"] | None = None
     """advise: decide and show, write nothing. Without one, as the daemon runs."""
     budget_per_day: Price | None = None
@@ -237,6 +243,8 @@ class Catalogue:
     """Exact pairs of model and runtime that were tested, or must not be used."""
     profile: str | None = None
     """Named policy set every model starts from: controlplane, saving, service, seed-000 …"""
+    gateway: GatewayPolicy = field(default_factory=GatewayPolicy)
+    """Keys, sizes and patience of the gateway, for all models alike."""
     cross_zone_per_gib: Price = Decimal("0.01")
     """Price of one GiB that crosses zones."""
     egress_gib_per_request: Annotated[float, Ge(0)] = 0.0
