@@ -16,6 +16,7 @@ from controlplane.decide.scaling.decision import decide_scale
 from controlplane.decide.scaling.inputs import ScaleInput
 from controlplane.decide.spare.inputs import SpareInput
 from controlplane.decide.spare.lanes import decide_spare
+from controlplane.decide.workloads.cycle import WorkloadsInput, decide_workloads
 from controlplane.domain.decisions import Choice
 
 
@@ -32,6 +33,7 @@ DECIDERS: dict[str, Decider] = {
     "placement": Decider(Squatting, decide_squatting),
     "metering": Decider(Metered, decide_metered),
     "catalogue": Decider(Candidate, decide_reload),
+    "workloads": Decider(WorkloadsInput, decide_workloads),
 }
 
 

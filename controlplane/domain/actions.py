@@ -70,6 +70,35 @@ class Bill(msgspec.Struct, frozen=True, tag=True):
     """Write what is not known to be in the ledger. Writing a row twice is writing it once."""
 
 
+class Ensure(msgspec.Struct, frozen=True, tag=True):
+    """Make an object of the cluster as the catalogue says; `force` writes over who drifted it."""
+
+    kind: str
+    name: str
+    force: bool = False
+
+    @property
+    def key(self) -> str:
+        """Name the object among all."""
+        return f"{self.kind}/{self.name}"
+
+
+class Remove(msgspec.Struct, frozen=True, tag=True):
+    """Delete a pod of ours that no Deployment keeps."""
+
+    replica: ReplicaName
+
+
 Action: TypeAlias = (
-    SetTarget | SetReplicas | SetLane | WarmUp | Sleep | Wake | Lend | ApplyCatalogue | Bill
+    SetTarget
+    | SetReplicas
+    | SetLane
+    | WarmUp
+    | Sleep
+    | Wake
+    | Lend
+    | ApplyCatalogue
+    | Bill
+    | Ensure
+    | Remove
 )

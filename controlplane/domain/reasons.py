@@ -76,6 +76,13 @@ class ReasonCode(StrEnum):
     PUT_TO_SLEEP = "PutToSleep"
     WOKEN = "Woken"
     LENT = "Lent"
+    # workloads: what stands in the cluster against what the catalogue says
+    WORKLOAD_CREATED = "WorkloadCreated"
+    WORKLOAD_CHANGED = "WorkloadChanged"
+    WORKLOAD_DRIFTED = "WorkloadDrifted"
+    WORKLOAD_REFUSED = "WorkloadRefused"
+    OWNED_BY_ANOTHER = "OwnedByAnother"
+    DISOWNED = "Disowned"
     # matching and placement
     FITS = "Fits"
     TOO_SMALL = "TooSmall"

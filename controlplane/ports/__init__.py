@@ -22,6 +22,7 @@ from controlplane.ports.cluster import (
     Leadership,
     Signals,
     UnavailableError,
+    Workloads,
 )
 from controlplane.ports.journal import (
     DecisionQuery,
@@ -55,4 +56,5 @@ __all__ = [
     "TokenStore",
     "UnavailableError",
     "WhatIf",
+    "Workloads",
 ]

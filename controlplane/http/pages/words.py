@@ -187,6 +187,8 @@ class Words:
             "Sleep": _("%(replica)s sleeps"),
             "Wake": _("%(replica)s wakes"),
             "Lend": _("%(replica)s lends %(slots)s slots"),
+            "Ensure": _("%(kind)s %(name)s as the catalogue says"),
+            "Remove": _("%(replica)s is deleted"),
         }
         form = said.get(str(action.get("type")))
         return form % action if form else str(action.get("type", ""))

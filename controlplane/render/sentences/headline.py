@@ -73,6 +73,12 @@ EVENTS = frozenset(
         ReasonCode.RECONSTRUCTED,
         ReasonCode.CATALOGUE_APPLIED,
         ReasonCode.CATALOGUE_REFUSED,
+        ReasonCode.WORKLOAD_CREATED,
+        ReasonCode.WORKLOAD_CHANGED,
+        ReasonCode.WORKLOAD_DRIFTED,
+        ReasonCode.WORKLOAD_REFUSED,
+        ReasonCode.OWNED_BY_ANOTHER,
+        ReasonCode.DISOWNED,
     }
 )
 """Codes that say what happened, where a figure that stays would be no news."""

@@ -8,6 +8,7 @@ from controlplane.render.sentences.en.lanes import LANES
 from controlplane.render.sentences.en.matching import MATCHING
 from controlplane.render.sentences.en.records import RECORDS
 from controlplane.render.sentences.en.triggers import TRIGGERS
+from controlplane.render.sentences.en.workloads import WORKLOADS
 from controlplane.render.sentences.wording import Table
 
 ENGLISH: Table = {
@@ -19,4 +20,5 @@ ENGLISH: Table = {
     **ADMISSION,
     **GATEWAY,
     **RECORDS,
+    **WORKLOADS,
 }

@@ -9,6 +9,7 @@ from controlplane.render.sentences.zh.lanes import LANES
 from controlplane.render.sentences.zh.matching import MATCHING
 from controlplane.render.sentences.zh.records import RECORDS
 from controlplane.render.sentences.zh.triggers import TRIGGERS
+from controlplane.render.sentences.zh.workloads import WORKLOADS
 
 CHINESE: Table = {
     **TRIGGERS,
@@ -19,4 +20,5 @@ CHINESE: Table = {
     **ADMISSION,
     **GATEWAY,
     **RECORDS,
+    **WORKLOADS,
 }
