@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from annotated_types import Ge, Len, Predicate
 
 from controlplane.domain.entrances import Entrance, GatewayPolicy
+from controlplane.domain.handover import AlertsPolicy, IstioHandover, KedaHandover
 from controlplane.domain.policies import STRICT, ModelPolicy
 from controlplane.domain.quantities import (
     ClassName,
@@ -24,6 +25,7 @@ from controlplane.domain.quantities import (
     Zone,
 )
 from controlplane.domain.serving import Container, Serving
+from controlplane.domain.sources import Queries, SignalsPolicy
 from controlplane.domain.versions import is_version
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
@@ -203,6 +205,8 @@ class Model:
     """How its replicas are run and asked."""
     entrance: Entrance = field(default_factory=Entrance)
     """By which names requests find it."""
+    queries: Queries = field(default_factory=dict)
+    """Own PromQL for single signals, each giving one series: {queue: "sum(my_backlog)"}."""
     mode: Literal["act", "advise"] | None = None
     """advise: decide and show, write nothing. Without one, as the daemon runs."""
     budget_per_day: Price | None = None

@@ -107,8 +107,9 @@ class ScalingPolicy:
     """Window of the arrival rate that decides without a broken limit."""
     backoff_s: PositiveSeconds = 120.0
     """A class whose replica is unschedulable this long is short and is left alone for as long."""
-    writer: Literal["controlplane", "nobody"] = "controlplane"
-    """Who writes the number of replicas."""
+    writer: Literal["controlplane", "keda", "hpa", "nobody"] = "controlplane"
+    """Who writes the number of replicas: controlplane itself · keda: a ScaledObject, over our
+    external scaler · hpa: a HorizontalPodAutoscaler, over our metric · nobody: it is only shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
