@@ -249,6 +249,14 @@ class Catalogue:
     """Named policy set every model starts from: controlplane, saving, service, seed-000 …"""
     gateway: GatewayPolicy = field(default_factory=GatewayPolicy)
     """Keys, sizes and patience of the gateway, for all models alike."""
+    signals: SignalsPolicy = field(default_factory=SignalsPolicy)
+    """Where the signals come from."""
+    keda: KedaHandover = field(default_factory=KedaHandover)
+    """What ScaledObjects say, where KEDA writes the number of replicas."""
+    istio: IstioHandover = field(default_factory=IstioHandover)
+    """What DestinationRules are rendered for."""
+    alerts: AlertsPolicy = field(default_factory=AlertsPolicy)
+    """When and where people are told."""
     cross_zone_per_gib: Price = Decimal("0.01")
     """Price of one GiB that crosses zones."""
     egress_gib_per_request: Annotated[float, Ge(0)] = 0.0

@@ -12,6 +12,9 @@ from controlplane.settings.shape import known_fields, places_of
 _PREDICATES = {
     "is_version": "is no version such as 12.8, 8.5.0 or 8.3.RC2",
     "is_name": "is no name: letters, digits and - _ . inside, at most 63",
+    "is_address": "is no address such as http://prometheus.monitoring:9090",
+    "is_label": "is no Prometheus label: letters, digits and _, a letter first",
+    "is_host_port": "is no HOST:PORT such as controlplane-scaler.controlplane:50051",
 }
 _KINDS = {
     "int_type": "must be a whole number",
