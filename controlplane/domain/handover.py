@@ -45,7 +45,7 @@ class KedaHandover:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IstioHandover:
-    """What DestinationRules are rendered for."""
+    """For which Istio, and with what patience, DestinationRules are rendered."""
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
