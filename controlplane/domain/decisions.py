@@ -1,7 +1,7 @@
 """A decision: a figure, how it came about, what was refused and what is to be done.
 
-The only way to change a figure is `Target.move`, and `move` demands a code: a changed target
-without its trail cannot be built (law 2). The trail adds up: each `before` is the previous `after`.
+The only way to change a figure is `Target.after`, which demands a code: a changed target without
+its trail cannot be built (law 2). The trail adds up: each `before` is the previous `after`.
 """
 
 from collections.abc import Mapping
@@ -15,19 +15,23 @@ from controlplane.domain.quantities import ClassName, Instant, ModelName
 from controlplane.domain.reasons import Evidence, Reason, ReasonCode, Refusal
 
 
-class Target(msgspec.Struct, frozen=True):
+class Target(msgspec.Struct, frozen=True, gc=False):
     """The figure under discussion and everything said about it so far."""
 
     replicas: int
     trail: tuple[Reason, ...] = ()
 
-    def move(self, to: int, code: ReasonCode, *evidence: Evidence) -> "Target":
+    def after(self, to: int, code: ReasonCode, evidence: tuple[Evidence, ...]) -> "Target":
         """Give the target after a rule spoke; a rule may also leave the figure where it is."""
         return Target(to, (*self.trail, Reason(code, self.replicas, to, evidence)))
 
+    def move(self, to: int, code: ReasonCode, *evidence: Evidence) -> "Target":
+        """Let a rule move the figure, its evidence given one by one."""
+        return self.after(to, code, evidence)
+
     def note(self, code: ReasonCode, *evidence: Evidence) -> "Target":
         """Let a rule speak without moving the figure."""
-        return self.move(self.replicas, code, *evidence)
+        return self.after(self.replicas, code, evidence)
 
 
 def decisive(trail: tuple[Reason, ...]) -> ReasonCode | None:

@@ -51,6 +51,9 @@ class Stage(StrEnum):
     UP = "Up"
 
 
+_UP = frozenset((Phase.PENDING, Phase.RUNNING))
+
+
 class Replica(msgspec.Struct, frozen=True, kw_only=True):
     """One pod as it was seen."""
 
@@ -73,6 +76,7 @@ class Replica(msgspec.Struct, frozen=True, kw_only=True):
     in_flight: Sample = NOT_YET
     unschedulable_since: Instant | None = None
     note: str = ""  # e.g. "0/9 nodes fit: 9 have too few free devices", "OOMKilled"
+    devices: int = 0  # held as the pod itself says; 0: it was not asked
     version: int = 0  # the pod's resourceVersion: precondition of every flip
 
     @property
@@ -93,4 +97,4 @@ class Replica(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def present(self) -> bool:
         """Neither terminating, failed, nor on a silent node."""
-        return self.node_ready and self.phase in (Phase.PENDING, Phase.RUNNING)
+        return self.node_ready and self.phase in _UP

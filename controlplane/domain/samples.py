@@ -1,12 +1,13 @@
 """A sample is one observed value, or the reason why there is none. No data is not zero.
 
-Only `Value` and `Zero` reach arithmetic, through `number`. The other three say why they cannot:
-nobody answered (`NoData`), the answer is too old (`Stale`), or it was no number (`Bad`).
+Only `Value` and `Zero` reach arithmetic, through `x`: their number, and None in the other three,
+which say why they have none: nobody answered (`NoData`), the answer is too old (`Stale`), or it was
+no number (`Bad`).
 """
 
 from enum import StrEnum
 from math import isfinite
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 import msgspec
 
@@ -25,36 +26,40 @@ class Absence(StrEnum):
     NOT_YET = "NotYet"  # nothing was asked so far
 
 
-class Value(msgspec.Struct, frozen=True, tag=True):
+class Value(msgspec.Struct, frozen=True, tag=True, gc=False):
     """A finite number that was true at `at`."""
 
     x: float
     at: Instant
 
 
-class Zero(msgspec.Struct, frozen=True, tag=True):
+class Zero(msgspec.Struct, frozen=True, tag=True, gc=False):
     """A confirmed zero: the source answered and said none."""
 
     at: Instant
+    x: ClassVar[float] = 0.0
 
 
-class NoData(msgspec.Struct, frozen=True, tag=True):
+class NoData(msgspec.Struct, frozen=True, tag=True, gc=False):
     """Nobody answered."""
 
     why: Absence
     note: str = ""  # e.g. the names that were looked for
+    x: ClassVar[None] = None
 
 
-class Stale(msgspec.Struct, frozen=True, tag=True):
+class Stale(msgspec.Struct, frozen=True, tag=True, gc=False):
     """The last answer is older than the limit."""
 
     age_s: float
+    x: ClassVar[None] = None
 
 
-class Bad(msgspec.Struct, frozen=True, tag=True):
+class Bad(msgspec.Struct, frozen=True, tag=True, gc=False):
     """The answer was no usable number: NaN, infinite, negative where it cannot be, or text."""
 
     raw: str
+    x: ClassVar[None] = None
 
 
 Sample: TypeAlias = Value | Zero | NoData | Stale | Bad
@@ -76,15 +81,13 @@ def reading(raw: object, at: Instant, *, may_be_negative: bool = False) -> Sampl
 
 
 def number(sample: Sample) -> float | None:
-    """Give the number of a known sample, else None. The only door from samples to arithmetic."""
-    if type(sample) is Value:
-        return sample.x
-    return 0.0 if type(sample) is Zero else None
+    """Give the number of a known sample, else None: `x`, where a function is wanted."""
+    return sample.x
 
 
 def known(sample: Sample) -> bool:
     """Say whether the sample may reach arithmetic."""
-    return type(sample) is Value or type(sample) is Zero
+    return sample.x is not None
 
 
 def fresh(sample: Sample, now: Instant, limit_s: float) -> Sample:

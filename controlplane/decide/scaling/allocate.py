@@ -7,7 +7,9 @@ drains the old replica only when the new one serves. So does a class that the ca
 offers the model: what serves there counts, and goes as soon as another class has room.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+import msgspec
 
 from controlplane.decide.scaling.guards import stabilisation_s
 from controlplane.decide.scaling.inputs import Held, ScaleInput, VariantFacts
@@ -21,8 +23,8 @@ UNBOUNDED = 1_000_000
 
 def shortages(seen: ScaleInput) -> dict[ClassName, Instant]:
     """Give the classes to be left alone, and until when."""
-    waits = [held.unschedulable_since for held in seen.held.values() if held.unschedulable]
-    if not seen.memory.short and not waits:
+    waiting = [held for held in seen.held.values() if held.unschedulable]
+    if not seen.memory.short and not waiting:
         return {}
     backoff = seen.policy.scaling.backoff_s
     short = {name: until for name, until in seen.memory.short.items() if until > seen.at}
@@ -45,35 +47,30 @@ def spread(
     if missing < 0:
         _shrink(order, split, -missing)
     elif missing > 0:
-        caps = {f.node_class: _cap(seen, f, short) for f in order}
-        given, refused, missing = _grow(order, split, caps, missing, short)
-        missing, target = _stay(seen, split, missing, target)
-        if order:
-            # The floor holds on every path: what fits nowhere waits, visibly, on the cheapest.
-            waits_on = next((f for f in order if f.node_class not in short), order[0]).node_class
-            split[waits_on] += missing
-        dearer = {name: count for name, count in given.items() if name != order[0].node_class}
-        if refused and dearer:
-            target = target.note(
-                ReasonCode.SPILLED,
-                Evidence("instead_of", refused[0].option),
-                *(Evidence(name, count, None, "replicas") for name, count in dearer.items()),
-            )
+        grown = _grow(seen, order, split, missing, short)
+        refused = grown.refused
+        if grown.missing:
+            missing, target = _stay(seen, split, grown.missing, target)
+            if order:
+                # The floor holds on every path: what fits nowhere waits, visibly, on the cheapest.
+                open_to = (f for f in order if f.node_class not in short)
+                split[next(open_to, order[0]).node_class] += missing
+        if refused:
+            target = _spilled(grown, target)
     elif seen.move is None and order:
         target = _come_back(seen, order, split, short, target)
     return {name: count for name, count in split.items() if count}, target, refused
 
 
-def _order(seen: ScaleInput) -> list[VariantFacts]:
+def _order(seen: ScaleInput) -> Sequence[VariantFacts]:
     """Cheapest first; a class placement wants to be left comes last."""
     if seen.move is None:
-        return list(seen.variants)
+        return seen.variants
     away = seen.move[0]
     return sorted(seen.variants, key=lambda facts: facts.node_class == away)
 
 
-def _cap(seen: ScaleInput, facts: VariantFacts, short: Mapping[ClassName, Instant]) -> int:
-    name = facts.node_class
+def _cap(seen: ScaleInput, name: ClassName, short: Mapping[ClassName, Instant]) -> int:
     held = seen.held.get(name, NOTHING).scheduled
     if name in short:
         return held
@@ -85,6 +82,8 @@ def _cap(seen: ScaleInput, facts: VariantFacts, short: Mapping[ClassName, Instan
 def elsewhere(seen: ScaleInput) -> dict[ClassName, int]:
     """Give what has its devices on classes the catalogue no longer offers the model."""
     offered = {facts.node_class for facts in seen.variants}
+    if seen.held.keys() <= offered:
+        return {}
     return {
         name: held.scheduled
         for name, held in sorted(seen.held.items())
@@ -113,7 +112,7 @@ def cancel(seen: ScaleInput, target: Target, short: Mapping[ClassName, Instant])
     """
     if not short:
         return target
-    most = sum(_cap(seen, facts, short) for facts in seen.variants)
+    most = sum(_cap(seen, facts.node_class, short) for facts in seen.variants)
     most += sum(elsewhere(seen).values())
     if target.replicas <= most:
         return target
@@ -145,26 +144,34 @@ def _give_up(
     return split, target
 
 
-def _shrink(order: list[VariantFacts], split: dict[ClassName, int], surplus: int) -> None:
+def _shrink(order: Sequence[VariantFacts], split: dict[ClassName, int], surplus: int) -> None:
     for facts in reversed(order):
         taken = min(surplus, split[facts.node_class])
         split[facts.node_class] -= taken
         surplus -= taken
 
 
+class _Grown(msgspec.Struct, frozen=True, gc=False):
+    """What went where, which classes could not take it all, and what is still missing."""
+
+    given: dict[ClassName, int]
+    refused: tuple[Refusal, ...]
+    missing: int
+
+
 def _grow(
-    order: list[VariantFacts],
+    seen: ScaleInput,
+    order: Sequence[VariantFacts],
     split: dict[ClassName, int],
-    caps: Mapping[ClassName, int],
     missing: int,
     short: Mapping[ClassName, Instant],
-) -> tuple[dict[ClassName, int], tuple[Refusal, ...], int]:
-    """Fill the classes in order: what went where, which could not take it all, what is missing."""
+) -> _Grown:
+    """Fill the classes in order."""
     given: dict[ClassName, int] = {}
-    refused: list[Refusal] = []
+    refused: tuple[Refusal, ...] = ()
     for facts in order:
         name = facts.node_class
-        taken = min(missing, max(0, caps[name] - split[name]))
+        taken = min(missing, max(0, _cap(seen, name, short) - split[name]))
         if taken:
             given[name] = taken
             split[name] += taken
@@ -173,13 +180,23 @@ def _grow(
             break
         code = ReasonCode.CLASS_SHORT if name in short else ReasonCode.NO_DEVICE_FREE
         wanted = Evidence("devices", facts.devices, None, "per replica")
-        refused.append(Refusal(name, code, (wanted,)))
-    return given, tuple(refused), missing
+        refused = (*refused, Refusal(name, code, (wanted,)))
+    return _Grown(given, refused, missing)
+
+
+def _spilled(grown: _Grown, target: Target) -> Target:
+    """Note what went to a dearer class because a cheaper one could not take it."""
+    cheapest = grown.refused[0].option
+    dearer = [(name, count) for name, count in grown.given.items() if name != cheapest]
+    if not dearer:
+        return target
+    went = (Evidence(name, count, None, "replicas") for name, count in dearer)
+    return target.note(ReasonCode.SPILLED, Evidence("instead_of", cheapest), *went)
 
 
 def _come_back(
     seen: ScaleInput,
-    order: list[VariantFacts],
+    order: Sequence[VariantFacts],
     split: dict[ClassName, int],
     short: Mapping[ClassName, Instant],
     target: Target,

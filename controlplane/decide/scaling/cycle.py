@@ -51,7 +51,9 @@ def cycle(
         claims.append(Claim(look, wish(look)))
     nodes = seen.view.nodes
     free = (
-        {} if isinstance(nodes, NoData) else free_devices(nodes, seen.view.replicas, table.devices)
+        {}
+        if isinstance(nodes, NoData)
+        else free_devices(nodes, seen.view.replicas, table.devices, seen.view.others)
     )
     given = rooms(claims, nodes, free)
     choices, memories = [], {}

@@ -1,7 +1,7 @@
 """One model's decision: triggers wish, guards pull back, bounds clamp last on every path."""
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 import msgspec
 
@@ -24,21 +24,12 @@ KEPT_COLD_S = 60.0
 MORE_THAN_ONE = 2  # zones: with one there is nowhere to survive in
 
 
-class Wished(NamedTuple):
+class Wished(msgspec.Struct, frozen=True, gc=False):
     """What the rules wish for before anything holds it back."""
 
     figures: Figures
     target: Target
     wish: int | None  # None: the signals do not allow one
-
-
-class Settled(NamedTuple):
-    """What came out, to be remembered."""
-
-    target: int
-    split: Split
-    wanted: int  # with devices enough
-    short: Mapping[ClassName, Instant]
 
 
 def wish(seen: ScaleInput) -> Wished:
@@ -50,12 +41,11 @@ def wish(seen: ScaleInput) -> Wished:
         spoken = trigger(seen, now)
         if spoken is None:
             continue
-        wanted = spoken.replicas
+        to, wanted = target.replicas, spoken.replicas
         if wanted is not None and wanted > now.current:
             raised = True
-            target = target.move(max(wanted, target.replicas), spoken.code, *spoken.evidence)
-        else:
-            target = target.note(spoken.code, *spoken.evidence)
+            to = max(wanted, to)
+        target = target.after(to, spoken.code, spoken.evidence)
     suffice = None if raised and seen.zones < MORE_THAN_ONE else fewer_suffice(seen, now)
     least = _outliving(seen, suffice)
     if raised or least > now.current:
@@ -68,7 +58,7 @@ def wish(seen: ScaleInput) -> Wished:
     if suffice.replicas >= now.current:
         fewer = survivors_would_break(seen, now)
         return Wished(now, target.note(*fewer) if fewer else target, now.current)
-    target = target.move(suffice.replicas, suffice.code, *suffice.evidence)
+    target = target.after(suffice.replicas, suffice.code, suffice.evidence)
     target = _with_margin(seen, target, least, suffice)
     return Wished(now, target, target.replicas)
 
@@ -102,8 +92,9 @@ def decide_scale(seen: ScaleInput) -> Choice:
 def settle(seen: ScaleInput, wished: Wished) -> tuple[Choice, ModelMemory]:
     """Hold the wish back, clamp it, spread it over the variants, and remember."""
     now, target = wished.figures, wished.target
-    for guard in GUARDS:
-        target = guard(seen, now, target)
+    if target.replicas != now.current:  # else there is nothing to pull back
+        for guard in GUARDS:
+            target = guard(seen, now, target)
     wanted = target.replicas
     target = room_on_classes(seen, now, target)  # last: what is left may still not fit
     short = shortages(seen)
@@ -112,9 +103,9 @@ def settle(seen: ScaleInput, wished: Wished) -> tuple[Choice, ModelMemory]:
     target = _bounds(seen, target)
     split, target, refused = spread(seen, target, short)
     wanted = min(max(wanted, target.replicas), seen.policy.scaling.max)
-    memory = _remember(seen, wished, Settled(target.replicas, split, wanted, short))
+    memory = _remember(seen, wished, target.replicas, split, wanted, short)
     # A first decision is always put in force, also where it changes nothing.
-    changed = seen.memory.target != target.replicas or dict(seen.memory.split) != split
+    changed = seen.memory.target != target.replicas or seen.memory.split != split
     action = SetTarget(model=seen.model, replicas=target.replicas, split=split)
     choice = Choice(
         subject=seen.model,
@@ -153,28 +144,34 @@ def _bounds(seen: ScaleInput, target: Target) -> Target:
     return target
 
 
-def _remember(seen: ScaleInput, wished: Wished, settled: Settled) -> ModelMemory:
-    old, at = seen.memory, seen.at
-    target, split, wanted, short = settled
-    bounds = seen.policy.scaling
+def _remember(
+    seen: ScaleInput,
+    wished: Wished,
+    target: int,
+    split: Split,
+    wanted: int,
+    short: Mapping[ClassName, Instant],
+) -> ModelMemory:
+    """Keep what came out; `wanted` is what the target would be with devices enough."""
+    old, at, bounds = seen.memory, seen.at, seen.policy.scaling
     changed = old.target is not None and old.target != target
-    moved = changed or old.target is None or dict(old.split) != split
+    moved = changed or old.target is None or old.split != split
     stepping = old.step_began is not None and at - old.step_began < bounds.step_period_s
+    new_step = changed and not stepping
+    cold = old.cold
+    if cold and at - cold[0].at >= KEPT_COLD_S:
+        cold = tuple(start for start in cold if at - start.at < KEPT_COLD_S)
     base = max(old.target or 0, wished.figures.ready)
-    cold = tuple(start for start in old.cold if at - start.at < KEPT_COLD_S)
     if target > base:
         cold = (*cold, ColdStart(at, target - base))
     known_wish = None if wished.wish is None else min(max(wished.wish, bounds.min), bounds.max)
-    return msgspec.structs.replace(
-        old,
+    return ModelMemory(
         target=target,
         split=split,
         since=at if moved else old.since,
         changed_at=at if changed else old.changed_at,
-        step_began=(old.step_began if stepping else at) if changed else old.step_began,
-        before_change=(old.before_change if stepping else old.target or 0)
-        if changed
-        else old.before_change,
+        before_change=old.target or 0 if new_step else old.before_change,
+        step_began=at if new_step else old.step_began,
         wishes=remember(old.wishes, at, known_wish, stabilisation_s(seen)),
         cold=cold,
         short=short,

@@ -6,12 +6,11 @@ the closed forms they must stay under the offered-load ceiling, the objectives a
 
 from math import ceil, inf
 
-from controlplane.decide.scaling.figures import Figures
+from controlplane.decide.scaling.figures import Figures, weighted_depth
 from controlplane.decide.scaling.inputs import ScaleInput
 from controlplane.decide.scaling.triggers import Wish
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import Evidence, ReasonCode
-from controlplane.domain.samples import number
 from controlplane.queueing.priority import waits_beyond
 
 BEYOND_P99 = 0.01
@@ -28,7 +27,7 @@ def fewer_suffice(seen: ScaleInput, now: Figures) -> Wish | None:
     if policy.utilisation_floor is not None:
         return _below_floor(now, policy.utilisation_floor)
     if policy.depth_alone_falls and policy.depth_target is not None:
-        return _by_depth(now, policy.depth_target)
+        return _by_depth(weighted_depth(seen), policy.depth_target)
     survivors = _survivors(seen, now)
     per_slot = now.work / (survivors * now.slots) if survivors else 0.0
     return Wish(
@@ -73,7 +72,7 @@ def _would_break(seen: ScaleInput, now: Figures, replicas: int) -> bool:
     for priority in PRIORITIES:
         observed = seen.load.classes.get(priority)
         objective = seen.policy.objectives.get(priority)
-        arrivals.append((number(observed.arrivals) if observed is not None else None) or 0.0)
+        arrivals.append((observed.arrivals.x if observed is not None else None) or 0.0)
         limits.append(objective.wait_p99_s if objective is not None else inf)
     late = waits_beyond(arrivals, now.service_s, slots, limits)
     return any(
@@ -90,8 +89,8 @@ def _below_floor(now: Figures, floor: float) -> Wish | None:
     return Wish(fewer, ReasonCode.UTILISATION_LOW, evidence)
 
 
-def _by_depth(now: Figures, target: float) -> Wish | None:
-    if now.depth is None:
+def _by_depth(depth: float | None, target: float) -> Wish | None:
+    if depth is None:
         return None
-    evidence = (Evidence("depth", now.depth, target, ""),)
-    return Wish(ceil(now.depth / target), ReasonCode.DEPTH_WITHIN, evidence)
+    evidence = (Evidence("depth", depth, target, ""),)
+    return Wish(ceil(depth / target), ReasonCode.DEPTH_WITHIN, evidence)

@@ -5,13 +5,13 @@ needs is unknown; nothing unknown is ever taken for zero.
 """
 
 from math import ceil
-from typing import NamedTuple
+
+import msgspec
 
 from controlplane.decide.scaling.inputs import ScaleInput
-from controlplane.domain.samples import Sample, number
 
 
-class Figures(NamedTuple):
+class Figures(msgspec.Struct, frozen=True, gc=False):
     """One model's figures in this cycle."""
 
     current: int  # the target in force
@@ -21,7 +21,6 @@ class Figures(NamedTuple):
     slots: float  # of one replica, mean over its variants as they are split
     service_s: float  # measured, else declared
     queue: float | None
-    depth: float | None  # weighted queue depth
     arrivals: float | None  # per second, over the last cycle
     steady: float | None  # per second, over `steady_s`
     turned_away: float  # per second; 0 where unknown: it can only raise
@@ -38,26 +37,27 @@ class Figures(NamedTuple):
 
 def figures(seen: ScaleInput) -> Figures:
     """Compute them from one input, in one pass over the classes: this runs for every model."""
-    load, policy = seen.load, seen.policy.scaling
+    load = seen.load
     slots, declared = _capacity(seen)
-    service_s = number(load.service_s) or declared
+    service_s = load.service_s.x or declared
     queue: float | None = 0.0
     arrivals: float | None = 0.0
     steady: float | None = 0.0
-    depth = turned_away = 0.0
+    turned_away = 0.0
     broken = False
+    objectives = seen.policy.objectives
     for priority, of_class in load.classes.items():
-        waiting = number(of_class.queue)
-        queue = None if queue is None or waiting is None else queue + waiting
-        depth += (waiting or 0.0) * policy.depth_weights.get(priority, 0)
-        arrivals = _plus(arrivals, of_class.arrivals)
-        steady = _plus(steady, of_class.arrivals_steady)
-        turned_away += number(of_class.turned_away) or 0.0
-        objective = seen.policy.objectives.get(priority)
-        wait = number(of_class.wait_p99)
-        broken = broken or (
-            objective is not None and wait is not None and wait > objective.wait_p99_s
-        )
+        # The sum of what is unknown is unknown.
+        x = of_class.queue.x
+        queue = None if queue is None or x is None else queue + x
+        x = of_class.arrivals.x
+        arrivals = None if arrivals is None or x is None else arrivals + x
+        x = of_class.arrivals_steady.x
+        steady = None if steady is None or x is None else steady + x
+        turned_away += of_class.turned_away.x or 0.0
+        wait = of_class.wait_p99.x
+        if wait is not None and priority in objectives:
+            broken = broken or wait > objectives[priority].wait_p99_s
     serving = loading = ready = 0
     for held in seen.held.values():
         serving += held.serving
@@ -66,31 +66,36 @@ def figures(seen: ScaleInput) -> Figures:
     current = seen.memory.target
     if current is None:  # never decided: what is there is what is wanted
         current = serving + loading
-    memory = number(load.kv_usage)
+    memory = load.kv_usage.x
     return Figures(
         current=current,
         serving=serving,
-        pending=max(0, current - serving),
         ready=ready,
+        pending=max(0, current - serving),
         slots=slots,
         service_s=service_s,
         queue=queue,
-        depth=None if queue is None else depth,
         arrivals=arrivals,
         steady=steady,
         turned_away=turned_away,
         work=None if arrivals is None else arrivals * service_s,
         steady_work=None if steady is None else steady * service_s,
-        utilisation=number(load.utilisation),
-        memory=memory if memory is not None else number(load.vram),
+        utilisation=load.utilisation.x,
+        memory=memory if memory is not None else load.vram.x,
         broken=broken or turned_away > 0,
     )
 
 
-def _plus(total: float | None, sample: Sample) -> float | None:
-    """Add a sample to a sum; None as soon as one is unknown."""
-    x = number(sample)
-    return None if total is None or x is None else total + x
+def weighted_depth(seen: ScaleInput) -> float | None:
+    """Give the queue depth weighted by class, as the seeds scale on; None where unknown."""
+    weights = seen.policy.scaling.depth_weights
+    depth = 0.0
+    for priority, of_class in seen.load.classes.items():
+        waiting = of_class.queue.x
+        if waiting is None:
+            return None
+        depth += waiting * weights.get(priority, 0)
+    return depth
 
 
 def _capacity(seen: ScaleInput) -> tuple[float, float]:

@@ -6,6 +6,7 @@ nearer to the current one, or as it was. To add one: write a function, put it in
 """
 
 from collections.abc import Callable
+from functools import cache
 from typing import TypeAlias
 
 from controlplane.decide.scaling.figures import Figures
@@ -24,8 +25,10 @@ def stabilisation_s(seen: ScaleInput) -> float:
     """Give the stabilisation window: as set, else the load time + 30 s, at least 120 s."""
     if seen.policy.scaling.stabilisation_s is not None:
         return seen.policy.scaling.stabilisation_s
-    loads = [facts.load_s + STABILISATION_MARGIN_S for facts in seen.variants]
-    return max([MIN_STABILISATION_S, *loads])
+    window = MIN_STABILISATION_S
+    for facts in seen.variants:
+        window = max(window, facts.load_s + STABILISATION_MARGIN_S)
+    return window
 
 
 def window_covered(seen: ScaleInput, now: Figures, target: Target) -> Target:
@@ -95,9 +98,10 @@ def cold_step_only(seen: ScaleInput, now: Figures, target: Target) -> Target:
     if policy.cold_step_share is None or target.replicas <= now.current:
         return target
     base = max(now.current, now.ready)
-    recent = sum(
-        start.replicas for start in seen.memory.cold if seen.at - start.at < policy.step_period_s
-    )
+    recent = 0
+    for start in seen.memory.cold:
+        if seen.at - start.at < policy.step_period_s:
+            recent += start.replicas
     # The share is of the target at the period's start, else each step would widen the next.
     allowed = max(policy.cold_step_min, int(policy.cold_step_share * (now.current - recent)))
     most = base + max(0, allowed - recent)
@@ -106,8 +110,13 @@ def cold_step_only(seen: ScaleInput, now: Figures, target: Target) -> Target:
     return target.move(
         most,
         ReasonCode.COLD_STEP_ONLY,
-        Evidence("cold", target.replicas - base, allowed, f"per {policy.step_period_s:g} s"),
+        Evidence("cold", target.replicas - base, allowed, _per(policy.step_period_s)),
     )
+
+
+@cache
+def _per(period_s: float) -> str:
+    return f"per {period_s:g} s"
 
 
 def room_on_classes(seen: ScaleInput, now: Figures, target: Target) -> Target:
@@ -117,7 +126,9 @@ def room_on_classes(seen: ScaleInput, now: Figures, target: Target) -> Target:
         return target
     if room.grants is None:
         return target.move(now.current, ReasonCode.INVENTORY_UNKNOWN, *room.evidence)
-    holding = sum(held.scheduled for held in seen.held.values())
+    holding = 0
+    for held in seen.held.values():
+        holding += held.scheduled
     most = max(now.current, holding + sum(room.grants.values()))
     if target.replicas <= most:
         return target

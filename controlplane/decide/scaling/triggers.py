@@ -10,16 +10,17 @@ To add a rule: write a function here, put it into `TRIGGERS`, give it a `ReasonC
 
 from collections.abc import Callable
 from math import ceil
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
-from controlplane.decide.scaling.figures import Figures
+import msgspec
+
+from controlplane.decide.scaling.figures import Figures, weighted_depth
 from controlplane.decide.scaling.inputs import ScaleInput
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import Evidence, ReasonCode
-from controlplane.domain.samples import number
 
 
-class Wish(NamedTuple):
+class Wish(msgspec.Struct, frozen=True, gc=False):
     """What a trigger wants and why. `replicas` None: it spoke, and is content."""
 
     replicas: int | None
@@ -73,7 +74,7 @@ def p99_broken(seen: ScaleInput, now: Figures) -> Wish | None:
         observed = seen.load.classes.get(priority)
         if observed is None:
             continue
-        wait, latency = number(observed.wait_p99), number(observed.latency_p99)
+        wait, latency = observed.wait_p99.x, observed.latency_p99.x
         evidence = Evidence(_WAIT[priority], wait, objective.wait_p99_s, "s")
         if wait is not None and wait > objective.wait_p99_s:
             return Wish(_one_more(seen, now), ReasonCode.WAIT_P99_BROKEN, (evidence, _work(now)))
@@ -134,13 +135,14 @@ def devices_busy(seen: ScaleInput, now: Figures) -> Wish | None:
 def depth_above_target(seen: ScaleInput, now: Figures) -> Wish | None:
     """Raise on weighted queue depth per replica; what the seeds scale on, off by default."""
     policy = seen.policy.scaling
-    if policy.depth_target is None or now.depth is None:
+    depth = None if policy.depth_target is None else weighted_depth(seen)
+    if policy.depth_target is None or depth is None:
         return None
-    per_replica = now.depth / now.serving if now.serving else now.depth
+    per_replica = depth / now.serving if now.serving else depth
     evidence = (Evidence("depth", per_replica, policy.depth_target, "per replica"),)
     if per_replica <= policy.depth_target + policy.depth_hysteresis:
         return Wish(None, ReasonCode.DEPTH_WITHIN, evidence)
-    return Wish(ceil(now.depth / policy.depth_target), ReasonCode.DEPTH_ABOVE_TARGET, evidence)
+    return Wish(ceil(depth / policy.depth_target), ReasonCode.DEPTH_ABOVE_TARGET, evidence)
 
 
 TRIGGERS: tuple[Trigger, ...] = (
