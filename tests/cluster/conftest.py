@@ -1,0 +1,63 @@
+"""What tests of the cluster are handed. It is up before them, in another process."""
+
+import itertools
+from collections.abc import AsyncIterator
+from secrets import token_hex
+
+import pytest
+from kubernetes_asyncio import client, config
+
+from tests.cluster.api import Api
+from tests.cluster.audit import Audit
+from tests.cluster.handed import Cluster, handed
+from tests.cluster.nodes import Nodes
+
+_NUMBERS = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def cluster() -> Cluster:
+    """Give the cluster around us."""
+    found = handed()
+    if isinstance(found, str):
+        pytest.skip(found)
+    return found
+
+
+@pytest.fixture
+async def api(cluster: Cluster) -> AsyncIterator[Api]:
+    """Give an administrator's caller, in plain JSON."""
+    async with cluster.api() as caller:
+        yield caller
+
+
+@pytest.fixture
+async def kubernetes(cluster: Cluster) -> AsyncIterator[client.ApiClient]:
+    """Give an administrator's caller of the library that the product uses."""
+    made = await config.new_client_from_config(str(cluster.admin_kubeconfig))
+    async with made:
+        yield made
+
+
+@pytest.fixture
+async def namespace(api: Api) -> AsyncIterator[str]:
+    """Give a namespace of this test's own; all in it goes with it."""
+    name = f"t{next(_NUMBERS)}-{token_hex(2)}"  # a cluster may outlive a run of tests
+    await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    yield name
+    await api.delete(f"/api/v1/namespaces/{name}")
+    await api.delete(f"/api/v1/namespaces/{name}/pods", grace_s=0)
+
+
+@pytest.fixture
+async def nodes(api: Api, namespace: str) -> AsyncIterator[Nodes]:
+    """Give nodes to this test; they go with it, after its pods."""
+    made = Nodes(api, namespace)
+    yield made
+    await made.clear()
+
+
+@pytest.fixture
+def audit(cluster: Cluster) -> Audit:
+    """Give what the API server is asked from here on."""
+    return Audit(cluster.audit_log)
