@@ -1,6 +1,7 @@
 """What one look at the cluster shows: nodes, devices, replicas. One consistent snapshot."""
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 import msgspec
 
@@ -38,6 +39,7 @@ class FleetView(msgspec.Struct, frozen=True, kw_only=True):
     nodes: tuple[Node, ...] | NoData
     replicas: tuple[Replica, ...]
     unknown: tuple[UnknownNode, ...] = ()
+    others: Mapping[NodeName, int] = {}  # devices held by pods that are no replicas
 
 
 def replicas_by_model(replicas: Iterable[Replica]) -> Mapping[ModelName, tuple[Replica, ...]]:
@@ -52,14 +54,19 @@ def free_devices(
     nodes: Iterable[Node],
     replicas: Iterable[Replica],
     devices_of: Mapping[tuple[ModelName, ClassName], int],
+    others: Mapping[NodeName, int] = MappingProxyType({}),
 ) -> dict[NodeName, int]:
     """Count the devices per node that no pod holds; only ready, schedulable nodes offer any.
 
-    `devices_of` says how many devices one replica of a variant holds. A terminating pod still
-    holds its devices.
+    `devices_of` says how many devices one replica of a variant holds, where the pod itself does
+    not say; `others` what pods that are no replicas hold. A terminating pod still holds its own.
     """
     free = {node.name: node.devices for node in nodes if node.ready and node.schedulable}
     for replica in replicas:
         if replica.node in free and replica.phase is not Phase.FAILED:
-            free[replica.node] -= devices_of.get((replica.model, replica.node_class), 0)
+            of_variant = devices_of.get((replica.model, replica.node_class), 0)
+            free[replica.node] -= replica.devices or of_variant
+    for name, held in others.items():
+        if name in free:
+            free[name] -= held
     return free

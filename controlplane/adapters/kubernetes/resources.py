@@ -63,6 +63,7 @@ DISRUPTION_BUDGETS = Resource("policy", "v1", "poddisruptionbudgets")
 ENDPOINT_SLICES = Resource("discovery.k8s.io", "v1", "endpointslices")
 LEASES = Resource("coordination.k8s.io", "v1", "leases")
 SCALED_OBJECTS = Resource("keda.sh", "v1alpha1", "scaledobjects")
+RAY_SERVICES = Resource("ray.io", "v1", "rayservices")
 ACCESS_REVIEWS = Resource(
     "authorization.k8s.io", "v1", "selfsubjectaccessreviews", namespaced=False
 )

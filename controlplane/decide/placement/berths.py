@@ -4,6 +4,7 @@ Room is counted on the safe side: what others were promised or are pending for i
 """
 
 from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 
 from controlplane.decide.placement.matching import Match, match
 from controlplane.domain.catalogue import Catalogue
@@ -25,6 +26,7 @@ class Berths:
         plan: Plan,
         catalogue: Catalogue,
         moves: Moves,
+        others: Mapping[NodeName, int] = MappingProxyType({}),
     ) -> None:
         """Index the fleet; what needs reckoning is reckoned when first asked for, and kept."""
         self._plan = plan
@@ -46,7 +48,7 @@ class Berths:
             for name, models in self._pods.items()
             for model in models
         }
-        self._free = free_devices(nodes, replicas, self._held)
+        self._free = free_devices(nodes, replicas, self._held, others)
 
     def put(self, moves: Moves) -> None:
         """Let other moves be in force: what they promise changes."""

@@ -69,7 +69,8 @@ def cycle(
     if isinstance(nodes, NoData):  # the stated policy: hold, moves in force included (P1)
         looks = [_blind(seen, model, wants, str(nodes.why)) for model, wants in waiting.items()]
         return tuple(decide_squatting(look) for look in looks), memory
-    berths = Berths(nodes, seen.view.replicas, seen.plan, catalogue, memory.moves)
+    view = seen.view
+    berths = Berths(nodes, view.replicas, seen.plan, catalogue, memory.moves, view.others)
     memory = _kept(seen, berths, memory)
     berths.put(memory.moves)
     lookout = Lookout(seen.at, berths, catalogue, seen.waiting)

@@ -23,7 +23,8 @@ def cycle(
     by_model = replicas_by_model(seen.view.replicas)
     nodes = () if isinstance(seen.view.nodes, NoData) else seen.view.nodes
     gone = lost(seen.view.nodes).nodes
-    free = Free(nodes, free_devices(nodes, seen.view.replicas, table.devices))
+    left = free_devices(nodes, seen.view.replicas, table.devices, seen.view.others)
+    free = Free(nodes, left)
     choices = []
     for name in sorted(seen.plan, key=lambda m: (seen.plan[m].importance, m)):
         model = catalogue.models.get(name)

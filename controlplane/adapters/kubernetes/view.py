@@ -1,0 +1,213 @@
+"""The fleet as it is seen: the cache's nodes and pods in the fleet's words, once for all loops.
+
+What did not change since the last look is not built again: with ten thousand pods that is the
+difference between a tenth of a second and none.
+"""
+
+import asyncio
+from collections.abc import Iterable, Mapping
+
+from controlplane.adapters.kubernetes.cache import Cache
+from controlplane.adapters.kubernetes.node_shape import Machine
+from controlplane.adapters.kubernetes.nodes import Found, Part, look, recognises
+from controlplane.adapters.kubernetes.pod_shape import Pod
+from controlplane.adapters.kubernetes.pods import Spot, lane_of, replica
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.fleet import FleetView, Node, UnknownNode
+from controlplane.domain.quantities import ClassName, Instant, ModelName, NodeName, ReplicaName
+from controlplane.domain.replicas import Lane, Replica
+from controlplane.domain.samples import Absence, NoData
+from controlplane.ports import EngineAt, Engines, EngineState, UnavailableError
+from controlplane.render.placing import HOST, Ground
+
+AT_ONCE = 500  # pods between which others get their turn
+
+_NOTHING = Found()
+_Built = tuple[Pod, Spot, EngineState | None, Replica]
+
+
+class Sight:
+    """Looks at a cache, and remembers what it built."""
+
+    def __init__(self, cache: Cache) -> None:
+        """Look at this."""
+        self.cache = cache
+        self._catalogue: Catalogue | None = None
+        self._found: dict[str, tuple[Machine, Found]] = {}
+        self._nodes: tuple[Node, ...] = ()
+        self._unknown: tuple[UnknownNode, ...] = ()
+        self._revision = -1
+        self._built: dict[tuple[str, str], _Built] = {}
+
+    async def view(self, catalogue: Catalogue, engines: Engines, now: Instant) -> FleetView:
+        """Give what is seen; `UnavailableError` when the pods are not known."""
+        cache = self.cache
+        if not cache.trusted(cache.pods):
+            raise UnavailableError(f"the pods are not known: {cache.why_not(cache.pods)}")
+        age_s = cache.age_s if cache.trusted(cache.nodes) else cache.age_of(cache.pods)
+        nodes = self._inventory(catalogue)
+        replicas, others = await self._pods(catalogue, engines, tuple(cache.pods.items.values()))
+        return FleetView(
+            at=now - age_s,
+            nodes=nodes,
+            replicas=replicas,
+            unknown=() if isinstance(nodes, NoData) else self._unknown,
+            others=others,
+        )
+
+    def engines_at(self, catalogue: Catalogue) -> tuple[EngineAt, ...]:
+        """Give the engines that can be asked: containers that run and have an address."""
+        found: list[EngineAt] = []
+        for pod in self.cache.pods.items.values():
+            model = catalogue.models.get(ModelName(pod.model)) if self._ours(pod) else None
+            if model is None or not pod.started or not pod.ip or pod.terminating:
+                continue
+            at = EngineAt(
+                replica=ReplicaName(pod.name),
+                model=ModelName(pod.model),
+                node_class=self._spot(pod, catalogue).node_class,
+                host=pod.ip,
+                serving=model.serving,
+                serves=lane_of(pod) is Lane.SERVING,
+                started=pod.started,
+            )
+            found.append(at)
+        return tuple(found)
+
+    def ground(self, catalogue: Catalogue, node_class: ClassName, image: str = "") -> Ground:
+        """Give what was seen of a class's nodes, for where its pods may stand."""
+        size = catalogue.node_classes[node_class]
+        self._inventory(catalogue)
+        machines = [
+            machine
+            for machine, found in self._found.values()
+            if any(part.node.node_class == node_class for part in found.parts)
+        ]
+        matching = [machine for machine in machines if recognises(size, machine.labels)]
+        return Ground(
+            values={key: _sorted(m.labels[key] for m in matching) for key in size.labels},
+            hosts=_sorted(_host(machine) for machine in machines),
+            taints=_sorted(taint.key for machine in machines for taint in machine.taints),
+            with_image=_sorted(_host(m) for m in machines if image and _has(m, image)),
+        )
+
+    def pod(self, name: ReplicaName) -> Pod | None:
+        """Give one of our pods as it was seen last."""
+        return self.cache.pods.items.get((self.cache.namespace, name))
+
+    def _inventory(self, catalogue: Catalogue) -> tuple[Node, ...] | NoData:
+        """Give the nodes, or why they are not known (law 1)."""
+        watch = self.cache.nodes
+        if not self.cache.trusted(watch):
+            return NoData(_absence(watch.synced, watch.forbidden), self.cache.why_not(watch))
+        if catalogue is not self._catalogue:
+            self._catalogue, self._found, self._revision = catalogue, {}, -1
+            self._built = {}
+        if watch.revision != self._revision:
+            found: dict[str, tuple[Machine, Found]] = {}
+            for machine in watch.items.values():
+                before = self._found.get(machine.name)
+                same = before is not None and before[0] is machine
+                found[machine.name] = (
+                    before
+                    if before and same
+                    else (
+                        machine,
+                        look(machine, catalogue),
+                    )
+                )
+            self._found, self._revision = found, watch.revision
+            of_all = [of for _, of in sorted(found.values(), key=lambda pair: pair[0].name)]
+            self._nodes = tuple(part.node for of in of_all for part in of.parts)
+            self._unknown = tuple(node for of in of_all for node in of.unknown)
+        return self._nodes
+
+    async def _pods(
+        self, catalogue: Catalogue, engines: Engines, pods: Iterable[Pod]
+    ) -> tuple[tuple[Replica, ...], Mapping[NodeName, int]]:
+        """Give our replicas, and the devices that pods of others hold."""
+        built: dict[tuple[str, str], _Built] = {}
+        slots: dict[NodeName, list[int]] = {}
+        for count, pod in enumerate(pods, 1):
+            if count % AT_ONCE == 0:
+                await asyncio.sleep(0)
+            if self._ours(pod):
+                spot = self._spot(pod, catalogue)
+                state = engines.state(ReplicaName(pod.name))
+                built[pod.key] = self._build(pod, spot, state)
+            elif pod.holds:
+                self._count(pod, slots)
+        self._built = built
+        others = {name: min(held, room) for name, (held, room) in slots.items()}
+        return tuple(of[3] for of in built.values()), others
+
+    def _build(self, pod: Pod, spot: Spot, state: EngineState | None) -> _Built:
+        before = self._built.get(pod.key)
+        if before is not None and before[0] is pod and before[2] is state and before[1] == spot:
+            return before
+        return (pod, spot, state, replica(pod, spot, state))
+
+    def _count(self, pod: Pod, slots: dict[NodeName, list[int]]) -> None:
+        """Add what a pod of others holds; of a device that is advertised often, at most all."""
+        for part in self._parts(pod.node):
+            held = pod.devices.get(part.resource, 0)
+            if held:
+                room = part.node.devices if part.shared > 1 else held
+                of_node = slots.setdefault(part.node.name, [0, 0])
+                of_node[0] += held
+                of_node[1] = room if part.shared > 1 else of_node[1] + room
+
+    def _parts(self, machine: str) -> tuple[Part, ...]:
+        return self._found[machine][1].parts if machine in self._found else ()
+
+    def _ours(self, pod: Pod) -> bool:
+        return pod.model != "" and pod.namespace == self.cache.namespace
+
+    def _spot(self, pod: Pod, catalogue: Catalogue) -> Spot:
+        """Say where a pod stands; while nodes are unknown, nothing is said against its own."""
+        node_class = ClassName(pod.node_class) or _only_class(pod, catalogue)
+        size = catalogue.node_classes.get(node_class)
+        resource = size.resource if size else ""
+        if not pod.node:
+            return Spot(node_class=node_class, resource=resource)
+        known = self.cache.trusted(self.cache.nodes)
+        machine = self.cache.nodes.items.get(("", pod.node)) if known else None
+        parts = self._parts(pod.node) if known else ()
+        part = next((p for p in parts if p.node.node_class == node_class), None)
+        part = part or (parts[0] if parts else None)
+        # A node that is not in the list is gone only if the list is of this very moment.
+        gone = known and machine is None and self.cache.nodes.age_s == 0
+        return Spot(
+            node_class=node_class or (part.node.node_class if part else node_class),
+            node=part.node.name if part else NodeName(pod.node),
+            zone=part.node.zone if part else None,
+            resource=resource or (part.resource if part else ""),
+            answers=not gone and (machine is None or machine.ready),
+            gone=gone,
+        )
+
+
+def _absence(synced: bool, forbidden: bool) -> Absence:
+    if forbidden:
+        return Absence.FORBIDDEN
+    return Absence.UNREACHABLE if synced else Absence.NOT_YET
+
+
+def _only_class(pod: Pod, catalogue: Catalogue) -> ClassName:
+    """Give the class of a pod that does not say it, where its model has but one."""
+    model = catalogue.models.get(ModelName(pod.model))
+    variants = tuple(model.variants) if model else ()
+    return variants[0] if len(variants) == 1 else ClassName("")
+
+
+def _host(machine: Machine) -> str:
+    return machine.labels.get(HOST, machine.name)
+
+
+def _has(machine: Machine, image: str) -> bool:
+    """Say whether a node has an image; it names the registry, which a catalogue may leave out."""
+    return any(name == image or name.endswith(f"/{image}") for name in machine.images)
+
+
+def _sorted(words: Iterable[str]) -> tuple[str, ...]:
+    return tuple(sorted(set(words)))
