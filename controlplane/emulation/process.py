@@ -2,9 +2,7 @@
 
 import asyncio
 import signal
-import ssl
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from aiohttp import web
 
@@ -14,21 +12,10 @@ from controlplane.emulation.engine import Engine
 from controlplane.emulation.faces import face
 from controlplane.emulation.faces.face import Face
 from controlplane.emulation.faults import FaultBox, Faults
-from controlplane.emulation.spec import EngineSpec
+from controlplane.emulation.spec import EngineSpec, Listening
 
 LONGEST_S = 3600.0  # a stop waits so long for what is being generated; Kubernetes is sooner
 QUIET = 1e-3  # aiohttp takes 0 for "no limit"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Listening:
-    """Where an emulated engine answers, and how it ends."""
-
-    host: str = "127.0.0.1"
-    port: int = 8000
-    metrics_port: int | None = None
-    tls: ssl.SSLContext | None = None
-    abort_on_term: bool = False
 
 
 def build(spec: EngineSpec, faults: Faults | None = None) -> tuple[Engine, Face]:

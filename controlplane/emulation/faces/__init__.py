@@ -3,17 +3,7 @@
 from importlib import import_module
 
 from controlplane.emulation.faces.face import Face
-
-FACES = {
-    "vllm": "vllm",  # 0.9.2 and later, and vLLM-Ascend
-    "vllm-old": "vllm_old",  # 0.5
-    "sglang": "sglang",
-    "tgi": "tgi",
-    "triton": "triton",
-    "mindie": "mindie",
-    "tensorrt-llm": "tensorrt_llm",
-    "other": "plain",
-}
+from controlplane.emulation.spec import FACES
 
 
 def face(engine: str) -> Face:
