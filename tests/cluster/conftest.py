@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import AsyncIterator
+from pathlib import Path
 from secrets import token_hex
 
 import pytest
@@ -11,6 +12,7 @@ from tests.cluster.api import Api
 from tests.cluster.audit import Audit
 from tests.cluster.handed import Cluster, handed
 from tests.cluster.nodes import Nodes
+from tests.cluster.stage.scene import Scene, scene
 
 _NUMBERS = itertools.count(1)
 
@@ -55,6 +57,12 @@ async def nodes(api: Api, namespace: str) -> AsyncIterator[Nodes]:
     made = Nodes(api, namespace)
     yield made
     await made.clear()
+
+
+@pytest.fixture
+async def stage(cluster: Cluster, api: Api, nodes: Nodes, namespace: str, tmp_path: Path) -> Scene:
+    """Give a namespace with the daemon's account, ready for a daemon."""
+    return await scene(cluster, api, nodes, namespace, tmp_path)
 
 
 @pytest.fixture

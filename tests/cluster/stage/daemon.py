@@ -1,0 +1,116 @@
+"""A daemon as people run it: the command, in a process of its own, on the test cluster."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+_STARTS_S = 60.0
+
+
+class Daemon:
+    """A running `controlplane serve`."""
+
+    def __init__(self, process: asyncio.subprocess.Process, url: str, log: Path) -> None:
+        self._process = process
+        self.url = url
+        self.log = log
+
+    async def get(self, path: str) -> Any:
+        """Ask its API."""
+        async with aiohttp.ClientSession() as session, session.get(f"{self.url}{path}") as answer:
+            return await answer.json()
+
+    async def decisions(self, model: str = "chat") -> list[dict[str, Any]]:
+        """Give what it decided about a model, newest first."""
+        listed: list[dict[str, Any]] = (
+            await self.get(f"/api/v1/decisions?model={model}&limit=200")
+        )["rows"]
+        return listed
+
+    async def codes(self, model: str = "chat") -> set[str]:
+        """Give every code that spoke in its decisions about a model."""
+        rows = await self.decisions(model)
+        return {said["code"] for row in rows for said in row["trail"]}
+
+    def freeze(self) -> None:
+        """Stop it in its tracks, as a machine that swaps does."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        """Let it go on."""
+        self._process.send_signal(signal.SIGCONT)
+
+    async def kill(self) -> None:
+        """End it with no chance to tidy up."""
+        self._process.kill()
+        await self._process.wait()
+
+    async def stop(self) -> None:
+        """Ask it to end."""
+        if self._process.returncode is None:
+            self._process.send_signal(signal.SIGCONT)
+            self._process.terminate()
+            try:
+                await asyncio.wait_for(self._process.wait(), 15)
+            except TimeoutError:
+                await self.kill()
+                raise AssertionError(f"it did not end:\n{self.tail()}") from None
+
+    def tail(self, lines: int = 60) -> str:
+        """Give the end of what it logged."""
+        return _end_of(self.log, lines)
+
+
+@asynccontextmanager
+async def serving(
+    folder: Path, fleet: str, kubeconfig: Path, namespace: str, *options: str
+) -> AsyncIterator[Daemon]:
+    """Run a daemon until the block ends; its store and its log lie in the folder."""
+    log = _prepared(folder, fleet)
+    command = [
+        *(sys.executable, "-m", "controlplane", "serve", "--port", "0"),
+        *("--kubeconfig", str(kubeconfig), "--namespace", namespace),
+        *("--config", str(folder / "fleet.yaml")),
+        *(() if "--data" in options else ("--data", str(folder / "store"))),
+        *options,
+    ]
+    with log.open("ab") as written:
+        process = await asyncio.create_subprocess_exec(
+            *command, stdout=asyncio.subprocess.PIPE, stderr=written, env=os.environ
+        )
+    daemon = Daemon(process, await _address(process, log), log)
+    try:
+        yield daemon
+    finally:
+        await daemon.stop()
+
+
+def _prepared(folder: Path, fleet: str) -> Path:
+    folder.mkdir(exist_ok=True)
+    (folder / "fleet.yaml").write_text(fleet)
+    return folder / "log"
+
+
+def _end_of(log: Path, lines: int = 60) -> str:
+    return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
+
+
+async def _address(process: asyncio.subprocess.Process, log: Path) -> str:
+    if process.stdout is None:
+        raise RuntimeError("the daemon's output is not a pipe")
+    try:
+        line = await asyncio.wait_for(process.stdout.readline(), _STARTS_S)
+    except TimeoutError:
+        line = b""
+    if b" is up at " not in line:
+        if process.returncode is None:
+            process.kill()
+        raise AssertionError(f"it did not start: {line!r}\n{_end_of(log)}")
+    return line.decode().split(" is up at ")[1].strip()
