@@ -6,8 +6,11 @@ loop's own time: at 60x a 5 s time-out would otherwise last 83 ms.
 
 import asyncio
 import time
+from datetime import UTC, datetime
 
 from controlplane.domain.quantities import Instant
+
+_SLEEPLESS: int = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # the former on Linux
 
 
 class Clock:
@@ -42,3 +45,13 @@ def wall() -> Instant:
 def stopwatch() -> float:
     """Give a monotonic reading for durations."""
     return time.perf_counter()
+
+
+def since_boot() -> float:
+    """Give a reading that nobody sets and nothing halts, not even a machine that was suspended."""
+    return time.clock_gettime(_SLEEPLESS)
+
+
+def utc_text(at: Instant) -> str:
+    """Write an instant as Kubernetes' MicroTime wants it: UTC, and always six digits."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
