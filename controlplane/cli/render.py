@@ -1,0 +1,105 @@
+"""`controlplane render`: what KEDA, an HPA or Istio would be given for a model, as YAML."""
+
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.faults import Fault, FaultsError
+from controlplane.domain.handover import TriggerKind
+from controlplane.domain.quantities import ModelName
+from controlplane.render.destination_rule import destination_rule
+from controlplane.render.hpa import hpas
+from controlplane.render.scaled_object import Hold, scaled_objects
+from controlplane.render.triggers import NoTriggerError
+from controlplane.settings import load_catalogue
+from controlplane.settings.manifests import manifests_text
+from controlplane.shipped import shipped
+
+TRIGGERS = ("target", "drain", "wait_p99", "weighted_depth", "prometheus")
+EPILOG = """\b
+Examples:
+  controlplane render llama-70b --for keda | kubectl apply --dry-run=server -f -
+  controlplane render llama-70b --for keda --trigger weighted_depth
+  controlplane render llama-70b --for istio --replicas 4
+"""
+
+
+@click.command(epilog=EPILOG)
+@click.argument("model")
+@click.option(
+    "--for",
+    "whom",
+    required=True,
+    type=click.Choice(["keda", "hpa", "istio"]),
+    help="Who is to act: ScaledObjects, HorizontalPodAutoscalers or a DestinationRule.",
+)
+@click.option(
+    "--config",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar="CONTROLPLANE_CONFIG",
+    show_envvar=True,
+    help="The fleet file; default: the example that ships with the product.",
+)
+@click.option(
+    "--namespace",
+    envvar="CONTROLPLANE_NAMESPACE",
+    default="controlplane",
+    show_default=True,
+    help="Namespace of the Deployments.",
+)
+@click.option(
+    "--trigger",
+    type=click.Choice(TRIGGERS),
+    help="KEDA: what it decides on; default: as the fleet file says.",
+)
+@click.option("--paused", is_flag=True, help="KEDA: it leaves the number alone.")
+@click.option("--held-at", type=click.IntRange(min=0), help="KEDA: it holds this number.")
+@click.option(
+    "--replicas", type=click.IntRange(min=0), help="Istio: replicas in service; default: min."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a List as JSON.")
+def command(
+    model: str,
+    whom: str,
+    config: Path | None,
+    namespace: str,
+    as_json: bool,
+    **more: Any,
+) -> None:
+    """Print what is to be applied for MODEL. Nothing is applied."""
+    catalogue = load_catalogue(config or shipped("examples") / "fleet.yaml")
+    name = ModelName(model)
+    if name not in catalogue.models:
+        rule = f"is no model of the fleet file, which has {', '.join(sorted(catalogue.models))}"
+        raise FaultsError([Fault("MODEL", None, "", model, rule)])
+    try:
+        manifests = _rendered(name, whom, catalogue, namespace, more)
+    except NoTriggerError as error:
+        raise FaultsError([Fault("--trigger", None, "", "", str(error))]) from error
+    if as_json:
+        listed = {"apiVersion": "v1", "kind": "List", "items": manifests}
+        click.echo(msgspec.json.format(msgspec.json.encode(listed), indent=2).decode())
+        return
+    click.echo(manifests_text(manifests), nl=False)
+    if whom in {"keda", "hpa"} and catalogue.models[name].policy.scaling.writer != whom:
+        click.echo(
+            f"note: models.{name}.policy.scaling.writer is "
+            f"{catalogue.models[name].policy.scaling.writer}: set it to {whom} before applying "
+            "this, for a target has one writer",
+            err=True,
+        )
+
+
+def _rendered(
+    name: ModelName, whom: str, catalogue: Catalogue, namespace: str, more: dict[str, Any]
+) -> list[dict[str, Any]]:
+    if whom == "istio":
+        return [destination_rule(name, catalogue, namespace, more["replicas"])]
+    if whom == "hpa":
+        return hpas(name, catalogue, namespace)
+    held = Hold(paused=more["paused"], replicas=more["held_at"])
+    trigger: TriggerKind | None = more["trigger"]
+    return scaled_objects(name, catalogue, namespace, trigger, held)

@@ -1,0 +1,123 @@
+"""The ScaledObject of a variant: KEDA carries out our decision, or decides on a signal itself.
+
+`behavior` says what `cooldownPeriod` is often thought to say; the latter governs the way to zero
+alone. `fallback` never takes replicas away: when we do not answer, what is there stays.
+"""
+
+import hashlib
+from dataclasses import dataclass
+
+from controlplane.domain import marks
+from controlplane.domain.catalogue import Catalogue, Model
+from controlplane.domain.handover import TriggerKind
+from controlplane.domain.quantities import ClassName, ModelName
+from controlplane.render.behavior import deciding, obeying, window_s
+from controlplane.render.naming import Manifest, deployment_name, metadata
+from controlplane.render.triggers import external, from_prometheus
+
+PAUSED = "autoscaling.keda.sh/paused"
+PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"
+TRANSFER = "scaledobject.keda.sh/transfer-hpa-ownership"
+LONGEST_NAME = 63
+HPA_PREFIX = "keda-hpa-"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hold:
+    """What people set: KEDA is to leave the number alone, or to hold it."""
+
+    paused: bool = False
+    replicas: int | None = None  # 0 is a number to be held, too (K4)
+
+
+FREE = Hold()
+
+
+def scaled_objects(
+    name: ModelName,
+    catalogue: Catalogue,
+    namespace: str,
+    trigger: TriggerKind | None = None,
+    hold: Hold = FREE,
+) -> list[Manifest]:
+    """Render the ScaledObjects of a model: one for each of its variants."""
+    kind = trigger or catalogue.keda.trigger
+    return [
+        _scaled_object(name, class_name, catalogue, namespace, (kind, hold))
+        for class_name in catalogue.models[name].variants
+    ]
+
+
+def _scaled_object(
+    name: ModelName,
+    class_name: ClassName,
+    catalogue: Catalogue,
+    namespace: str,
+    how: tuple[TriggerKind, Hold],
+) -> Manifest:
+    model, keda = catalogue.models[name], catalogue.keda
+    kind, hold = how
+    deployment = deployment_name(name, model, class_name)
+    least, most = bounds(model, kind)
+    spec: Manifest = {
+        "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment},
+        "minReplicaCount": least,
+        "maxReplicaCount": most,
+        "fallback": {
+            "failureThreshold": keda.failures,
+            "replicas": least,
+            "behavior": "currentReplicasIfHigher",
+        },
+        "advanced": {
+            "horizontalPodAutoscalerConfig": {
+                "behavior": obeying(most, tolerance=keda.tolerance)
+                if kind == "target"
+                else deciding(model),
+                **_hpa_name(deployment),
+            }
+        },
+        "triggers": from_prometheus(name, catalogue)
+        if kind == "prometheus"
+        else [external(name, class_name, catalogue, kind, namespace)],
+    }
+    if least == 0:  # both count on the way to and from zero alone
+        spec["pollingInterval"] = keda.polling_s
+        spec["cooldownPeriod"] = 1 if kind == "target" else round(window_s(model))
+    labels = {marks.MODEL: str(name), marks.CLASS: str(class_name)}
+    head = metadata(deployment, namespace, labels)
+    head["annotations"] |= holding(hold)
+    return {
+        "apiVersion": "keda.sh/v1alpha1",
+        "kind": "ScaledObject",
+        "metadata": head,
+        "spec": spec,
+    }
+
+
+def bounds(model: Model, kind: TriggerKind) -> tuple[int, int]:
+    """Give the least and the most replicas; under `target` the spares come on top.
+
+    Of several variants each may be empty: how they share is our decision.
+    """
+    policy, spare = model.policy.scaling, model.policy.spare
+    if kind != "target":
+        return policy.min, policy.max
+    rotating = 1 if spare.count and spare.rotate_s is not None else 0
+    least = policy.min + spare.count if len(model.variants) == 1 else 0
+    return least, policy.max + spare.count + rotating
+
+
+def holding(hold: Hold) -> dict[str, str]:
+    """Give the annotations of a pause; held at a number wins over paused."""
+    if hold.replicas is not None:
+        return {PAUSED_REPLICAS: str(hold.replicas)}
+    return {PAUSED: "true"} if hold.paused else {}
+
+
+def _hpa_name(name: str) -> dict[str, str]:
+    """Name the HPA where KEDA's own name for it would be too long."""
+    if len(HPA_PREFIX + name) <= LONGEST_NAME:
+        return {}
+    short = hashlib.sha256(name.encode()).hexdigest()[:8]
+    kept = LONGEST_NAME - len(HPA_PREFIX) - len(short) - 1
+    return {"name": f"{HPA_PREFIX}{name[:kept].rstrip('-.')}-{short}"}

@@ -1,0 +1,50 @@
+"""The ScaledObjects of two field reports as they were written; numbers without their quotes."""
+
+SEED_001 = """\
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: sdxl, namespace: inference}
+spec:
+  scaleTargetRef: {name: sdxl}
+  minReplicaCount: 2
+  maxReplicaCount: 10
+  triggers:
+    - type: prometheus
+      metadata:
+        serverAddress: http://prometheus.monitoring:9090
+        metricName: model_queue_depth
+        query: sum(rate(model_queue_depth{model="sdxl"}[1m]))
+        threshold: "5"
+  advanced:
+    scalingStrategy: {customScalingQueueLength: 5}
+    horizontalPodAutoscalerConfig:
+      behavior:
+        scaleDown: {stabilizationWindowSeconds: 120}
+"""
+SEED_004 = """\
+apiVersion: keda.sh/v1alpha1
+kind: ScaledObject
+metadata: {name: qwen-7b, namespace: inference}
+spec:
+  scaleTargetRef: {name: qwen-7b}
+  minReplicaCount: 2
+  maxReplicaCount: 10
+  cooldownPeriod: 300
+  triggers:
+    - type: prometheus
+      metadata:
+        serverAddress: http://prometheus.monitoring:9090
+        query: avg(DCGM_FI_DEV_GPU_UTIL{namespace="inference"})
+        threshold: 75
+        activationThreshold: 80
+    - type: prometheus
+      metadata:
+        serverAddress: http://prometheus.monitoring:9090
+        query: sum(vllm_num_requests_waiting)
+        threshold: 10
+    - type: prometheus
+      metadata:
+        serverAddress: http://prometheus.monitoring:9090
+        query: histogram_quantile(0.99, rate(vllm_request_latency_seconds_bucket[2m]))
+        threshold: 2
+"""
