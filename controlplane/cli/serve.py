@@ -22,7 +22,9 @@ from controlplane.telemetry.logs import configure
 @click.option("--hosts", metavar="NAMES", help="Names people reach it by, with commas between.")
 @click.option("--speed", help="How fast the embedded world's time runs; default 1.")
 @click.option("--data", metavar="DIR", help="Folder of the store; default: your state folder.")
-@click.option("--mode", help="act or advise; default: act on the embedded cluster.")
+@click.option("--kubeconfig", metavar="FILE", help="Run on this cluster; or in-cluster.")
+@click.option("--namespace", help="Namespace of the models; default: the service account's.")
+@click.option("--mode", help="act or advise; default: act if embedded, else advise.")
 @click.option("--seed", help="Seed of the embedded world's requests; default 1.")
 @click.option("--log", help="debug, info, warning or error; default info.")
 def command(**given: Any) -> None:

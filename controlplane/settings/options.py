@@ -40,6 +40,12 @@ class ServeOptions:
     """How fast the embedded world's time runs: 60 lets a minute pass in a second."""
     data: Path
     """Folder of the store: decisions, costs, what people set."""
+    kubeconfig: Annotated[str, Len(1)] | None = None
+    """Run on a real cluster: the kubeconfig that leads to it, or `in-cluster` for the service
+    account of the pod this runs in. Without it the fleet is embedded, that is simulated."""
+    namespace: Annotated[str, Len(1, 63)] | None = None
+    """Namespace of the models on a real cluster; default: the service account's, else
+    controlplane."""
     mode: Literal["act", "advise"] | None = None
     """advise: decide and show, write nothing. Default: act on the embedded cluster, advise on a
     real one."""
