@@ -6,7 +6,7 @@ from controlplane.render.sentences.wording import Table, Wording
 GATEWAY: Table = {
     C.UNKNOWN_MODEL: Wording(
         "Unknown model",
-        "no model is known by [the name {seen}|that name]",
+        "no model is known by [the name {model}|that name]",
         "The request names no model of the catalogue that its key may see: 404.",
     ),
     C.KEY_UNKNOWN: Wording(

@@ -6,7 +6,7 @@ from controlplane.render.sentences.wording import Table, Wording
 GATEWAY: Table = {
     C.UNKNOWN_MODEL: Wording(
         "未知模型",
-        "没有名为[ {seen} |该名称]的模型",
+        "没有名为[ {model} |该名称]的模型",
         "请求所指的模型不在目录中，或其密钥无权看到：404。",
     ),
     C.KEY_UNKNOWN: Wording(

@@ -1,0 +1,55 @@
+"""What a running Envoy says about itself, over its admin socket."""
+
+
+import aiohttp
+import msgspec
+
+from controlplane.render.envoy.names import LENT
+
+TIMEOUT_S = 2.0
+ACTIVE = "upstream_rq_active"
+
+
+class Admin:
+    """Asks one Envoy. Whatever cannot be had is None, never an error: it may be starting."""
+
+    def __init__(self, path: str) -> None:
+        """Ask over this socket."""
+        self._path = path
+
+    async def ready(self) -> bool:
+        """Say whether it serves what it was told to serve."""
+        return (await self._ask("GET", "/ready") or "").strip() == "LIVE"
+
+    async def running(self) -> dict[str, int] | None:
+        """Give how many requests of each model are under way to engines."""
+        said = await self._ask("GET", f"/stats?format=json&filter=^cluster\\..*\\.{ACTIVE}$")
+        if said is None:
+            return None
+        counts: dict[str, int] = {}
+        for stat in msgspec.json.decode(said).get("stats", ()):
+            name = str(stat["name"])[len("cluster.") : -len(ACTIVE) - 1].removesuffix(LENT)
+            counts[name] = counts.get(name, 0) + int(stat["value"])
+        return counts
+
+    async def counter(self, name: str) -> int:
+        """Give one counter; 0 where it is not known."""
+        said = await self._ask("GET", f"/stats?format=json&filter=^{name}$")
+        stats = msgspec.json.decode(said).get("stats", ()) if said is not None else ()
+        return int(stats[0]["value"]) if stats else 0
+
+    async def drain(self) -> None:
+        """Take no new connections."""
+        await self._ask("POST", "/drain_listeners")
+
+    async def _ask(self, method: str, path: str) -> str | None:
+        limit = aiohttp.ClientTimeout(total=TIMEOUT_S)
+        connector = aiohttp.UnixConnector(self._path)
+        try:
+            async with (
+                aiohttp.ClientSession(connector=connector, timeout=limit) as session,
+                session.request(method, f"http://envoy{path}") as answer,
+            ):
+                return await answer.text()
+        except (TimeoutError, aiohttp.ClientError, OSError):
+            return None

@@ -1,0 +1,214 @@
+"""The gateway, for whoever runs it: `start`, `update` with each new plan, `stop`.
+
+A plan with a fault is refused and the old one stays: first what can be seen in the plan, then, when
+more than endpoints changed, by asking Envoy itself, before one of its files is touched.
+"""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+
+import msgspec
+import structlog
+
+from controlplane.clock import wall
+from controlplane.domain.decisions import Choice
+from controlplane.domain.faults import Fault, FaultsError
+from controlplane.domain.gateway import GatewayPlan
+from controlplane.gateway.admin import Admin
+from controlplane.gateway.breakers import Breakers
+from controlplane.gateway.counts import Counts
+from controlplane.gateway.envoy import Envoy, envoy_path, refused
+from controlplane.gateway.messages import (
+    Breach,
+    Counted,
+    Event,
+    Foreign,
+    Heard,
+    Open,
+    Probe,
+    Probing,
+    Ready,
+    Serve,
+    Shut,
+)
+from controlplane.gateway.site import GatewayOptions, prepare
+from controlplane.gateway.workers import Crew
+from controlplane.gateway.written import encoded, put, put_all, sweep
+from controlplane.render.envoy import bootstrap, plan_faults, whole, xds_files
+
+LOOK_EVERY_S = 0.25
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+class Gateway:
+    """One gateway: its workers, its Envoy, its breakers."""
+
+    def __init__(
+        self,
+        options: GatewayOptions,
+        *,
+        breach: Callable[[str, str], None] = lambda _model, _why: None,
+        changed: Callable[[Choice], None] = lambda _choice: None,
+    ) -> None:
+        """Nothing runs yet.
+
+        `breach(model, why)` is called at once when something is worth deciding on (turned-away,
+        waiting while nobody serves, wait); `changed(choice)` when a breaker changed.
+        """
+        self.options = options
+        self.site = prepare(options)
+        self.counts = Counts()
+        self.breakers = Breakers(changed)
+        self.plan = GatewayPlan()
+        self.port = options.port
+        self._breach = breach
+        self._admin = Admin(self.site.admin[0])
+        self.envoy = None if options.proxy else Envoy(options, self._admin)
+        self._crew = Crew(self._openings(), self._heard)
+        self._tasks: list[asyncio.Task[None]] = []
+        self._shut: dict[str, int] = {}
+        self._foreign: dict[str, int] = {}
+        self._checked: bytes = b""  # what Envoy found good last, endpoints apart
+        self._probes = 0
+
+    async def start(self, plan: GatewayPlan) -> None:
+        """Start everything; raises FaultsError or EnvoyError, and then nothing runs."""
+        await self._check(plan)
+        found = False
+        if self.envoy is not None:
+            start = encoded(bootstrap(plan, self.site))
+            changed = put(self.options.folder / "bootstrap.json", start)
+            found = await self.envoy.found(same=not changed)
+            if found:
+                self._foreign = await self._admin.running() or {}
+        self._serve(plan)
+        try:
+            await self._crew.start()
+            if self.envoy is not None and not found:
+                await self.envoy.start()
+        except BaseException:
+            await self._crew.end(0.0)
+            raise
+        self._tasks = [asyncio.create_task(self._look(), name="gateway")]
+        if self.envoy is not None:
+            self._tasks.append(asyncio.create_task(self.envoy.watch(), name="envoy"))
+
+    async def update(self, plan: GatewayPlan) -> None:
+        """Put a plan in force; raises FaultsError when it does not hold, and the old one stays."""
+        if plan == self.plan:
+            return
+        await self._check(plan)
+        self._serve(plan)
+
+    async def stop(self, *, leave_envoy: bool = False) -> None:
+        """End; running and queued requests get their grace.
+
+        With `leave_envoy` it goes on without us, for the daemon that comes next.
+        """
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        if self.envoy is not None and not leave_envoy:
+            await self._admin.drain()
+        await self._crew.end(self.options.grace_s)
+        if self.envoy is not None and not leave_envoy:
+            await self.envoy.end()
+
+    def _serve(self, plan: GatewayPlan) -> None:
+        """Write Envoy's files and tell the workers: capacity first where it grows or shrinks."""
+        self.plan = plan
+        self.breakers.serve(plan.models, wall())
+        if self.envoy is not None:
+            files = xds_files(plan, self.site)
+            put_all(self.options.folder, files)
+            sweep(self.options.folder, files)
+        self._crew.tell(Serve(plan))
+        self._crew.tell(Foreign(self._foreign))
+        self._tell_shut(force=True)
+
+    async def _check(self, plan: GatewayPlan) -> None:
+        """Refuse a plan that does not hold."""
+        faults = plan_faults(plan)
+        if faults:
+            raise FaultsError(faults)
+        if self.envoy is None:
+            return
+        shape = encoded(whole(_without_endpoints(plan), self.site))
+        if shape == self._checked:
+            return
+        tried = self.options.folder / "tried.json"
+        put(tried, encoded(whole(plan, self.site)))
+        against = await refused(envoy_path(self.options), tried)
+        if against is not None:
+            raise FaultsError([Fault("gateway", None, "", "", f"Envoy refuses it: {against}")])
+        self._checked = shape
+
+    def _openings(self) -> list[Open]:
+        options, n = self.options, self.options.workers
+        return [
+            Open(
+                listen="" if options.proxy else f"unix:{path}",
+                secret=self.site.secret,
+                share=1.0 / n,
+                name=f"{options.folder.name}-{index}",
+                proxy=(options.host, options.port) if options.proxy else None,
+                shared=options.shared,
+            )
+            for index, (path, _) in enumerate(self.site.workers)
+        ]
+
+    def _heard(self, worker: int, event: Event) -> None:
+        """Hear what a worker says."""
+        match event:
+            case Breach(model=model, why=why):
+                self._breach(model, why)
+            case Counted():
+                self.counts.take(worker, event)
+            case Heard():
+                self.breakers.hear(event, wall())
+                self._tell_shut()
+            case Probing(model=model):
+                self.breakers.probing(model, wall())
+                self._tell_shut()
+            case Ready(port=port):
+                self.counts.ended(worker)  # another had this place before
+                self.port = port or self.port
+
+    def _tell_shut(self, *, force: bool = False) -> None:
+        shut = self.breakers.shut(wall())
+        if force or shut.keys() != self._shut.keys():
+            self._crew.tell(Shut(shut))
+        self._shut = shut
+
+    async def _look(self) -> None:
+        """See what time brings: breakers to probe, requests from before a restart that ended."""
+        while True:
+            await asyncio.sleep(LOOK_EVERY_S)
+            for model in self.breakers.due(wall()):
+                self._probes += 1
+                self._crew.tell(Probe(model), only=self._probes % self._crew.count)
+            if self._foreign:
+                await self._recount()
+
+    async def _recount(self) -> None:
+        """Requests from before a restart only become fewer."""
+        active = await self._admin.running()
+        if active is None:
+            return
+        ours = self.counts.running
+        left = {
+            model: min(count, max(0, active.get(model, 0) - ours.get(model, 0)))
+            for model, count in self._foreign.items()
+        }
+        left = {model: count for model, count in left.items() if count}
+        if left != self._foreign:
+            self._foreign = left
+            self._crew.tell(Foreign(left))
+
+
+def _without_endpoints(plan: GatewayPlan) -> GatewayPlan:
+    """Endpoints come and go and are checked by themselves; how many there are shapes clusters."""
+    replace = partial(msgspec.structs.replace, endpoints=())
+    return msgspec.structs.replace(plan, models=tuple(replace(m) for m in plan.models))

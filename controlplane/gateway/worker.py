@@ -1,0 +1,177 @@
+"""An admission worker: a process of its own, so that deciding on a fleet never holds up a request.
+
+It reads commands from standard input and writes events to standard output, and ends when the daemon
+does: Envoy then lets running requests finish and answers new ones itself.
+"""
+
+import asyncio
+import contextlib
+import gc
+import os
+import signal
+import sys
+from collections.abc import Callable
+from typing import BinaryIO
+
+import msgspec
+import uvloop
+
+from controlplane.decide.breakers.answers import Meaning
+from controlplane.gateway.door import Door
+from controlplane.gateway.endings import MARKS, AccessLogs, Ended
+from controlplane.gateway.extproc import ExternalProcessor, server
+from controlplane.gateway.messages import (
+    Breach,
+    Close,
+    Command,
+    Counted,
+    Event,
+    Foreign,
+    Heard,
+    Open,
+    Probe,
+    Probing,
+    Ready,
+    Serve,
+    Shut,
+    line,
+)
+
+COUNT_EVERY_S = 0.5
+LONGEST_LINE = 1 << 28  # a plan of thousands of models is one line
+
+
+class Worker:
+    """Serves requests as it is told."""
+
+    def __init__(self, opened: Open, out: BinaryIO) -> None:
+        """Open the door; nothing is served before the first plan."""
+        self.opened = opened
+        self._out = out
+        self.door = Door(self._breach, opened.share)
+        self.over = asyncio.Event()
+        self._grpc = server()
+        self._logs = AccessLogs(self._heard)
+        self._served = False
+
+    def tell(self, event: Event) -> None:
+        """Say something to the daemon; one that is gone hears nothing."""
+        with contextlib.suppress(BrokenPipeError, ValueError):
+            self._out.write(line(event))
+            self._out.flush()
+
+    async def obey(self, command: Command) -> None:
+        """Do what the daemon says."""
+        match command:
+            case Serve(plan=plan):
+                self.door.serve(plan)
+                if not self._served:
+                    await self._start()
+            case Shut(models=models):
+                self.door.shut(models)
+            case Probe(model=model):
+                self.door.probe(model)
+            case Foreign(models=models):
+                self.door.carry(models)
+            case Close(grace_s=grace_s):
+                await self._close(grace_s)
+            case _:
+                pass
+
+    async def _start(self) -> None:
+        processor = ExternalProcessor(self.door, self.opened.secret, self._probing)
+        self._grpc.add_generic_rpc_handlers((processor.handlers(), self._logs.handlers()))
+        self._grpc.add_insecure_port(self.opened.listen)
+        await self._grpc.start()
+        self._served = True
+        gc.collect()
+        gc.freeze()  # what is there now stays; a collection must not hold a request up
+        self.tell(Ready())
+
+    async def _close(self, grace_s: float) -> None:
+        self._logs.close()
+        await self._grpc.stop(grace_s)
+        self.count()
+        self.over.set()
+
+    def count(self) -> None:
+        """Report everything counted so far."""
+        self.door.look()
+        desks = self.door.desks
+        self.tell(
+            Counted(
+                models={name: desk.tallies for name, desk in desks.items()},
+                unplaced=self.door.unplaced,
+                running={name: sum(t.running for t in d.tallies) for name, d in desks.items()},
+            )
+        )
+
+    def _breach(self, model: str, why: str) -> None:
+        self.tell(Breach(model, why))
+
+    def _probing(self, model: str) -> None:
+        self.tell(Probing(model))
+
+    def _heard(self, ended: list[Ended]) -> None:
+        """Pass on how requests ended, model by model, in order."""
+        models: dict[str, list[str]] = {}
+        probes: dict[str, str] = {}
+        for one in ended:
+            if one.probe:
+                probes[one.model] = MARKS[one.meant]
+            elif one.meant is not Meaning.NEITHER:
+                models.setdefault(one.model, []).append(MARKS[one.meant])
+        if models or probes:
+            self.tell(Heard({name: "".join(marks) for name, marks in models.items()}, probes))
+
+
+async def run(source: BinaryIO, out: BinaryIO) -> None:
+    """Work until told to end, or until the daemon is gone."""
+    loop = asyncio.get_running_loop()
+    reader = asyncio.StreamReader(limit=LONGEST_LINE)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+    decode = msgspec.json.Decoder(Command).decode
+    opened = decode(await reader.readline())
+    if not isinstance(opened, Open):
+        raise TypeError("the first message opens a worker")
+    worker = Worker(opened, out)
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, _ignored)  # the daemon says when and how to end
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(_listen(reader, decode, worker)),
+            group.create_task(_count(worker)),
+        ]
+        await worker.over.wait()
+        for task in tasks:
+            task.cancel()
+
+
+async def _listen(
+    reader: asyncio.StreamReader, decode: Callable[[bytes], Command], worker: Worker
+) -> None:
+    while said := await reader.readline():
+        await worker.obey(decode(said))
+    worker.over.set()  # the daemon is gone
+
+
+async def _count(worker: Worker) -> None:
+    while True:
+        await asyncio.sleep(COUNT_EVERY_S)
+        worker.count()
+
+
+def _ignored() -> None:
+    """Leave it to the daemon."""
+
+
+def main() -> None:
+    """Run as a process: events go where standard output was, prints to standard error."""
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
+    with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(run(sys.stdin.buffer, out))
+
+
+if __name__ == "__main__":
+    main()
