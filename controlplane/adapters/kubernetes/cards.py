@@ -54,14 +54,9 @@ class Offer(msgspec.Struct, frozen=True, kw_only=True):
     resource: str
     devices: int  # healthy and allocatable, each card once
     total: int  # with the unhealthy ones
-    advertised: int  # as the scheduler counts them
+    shared: int = 1  # how many times the scheduler is told of each
     product: str = ""
     memory_gib: float | None = None  # of one device
-
-    @property
-    def shared(self) -> int:
-        """How many times a device is advertised."""
-        return max(1, round(self.advertised / self.devices)) if self.devices else 1
 
 
 class Registered(msgspec.Struct, frozen=True):
@@ -108,6 +103,7 @@ def _offer(machine: Machine, resource: str) -> Offer:
     if cards:
         sound = [card for card in cards if card.health]
         total, devices = len(cards), len(sound) if allocatable else 0
+        times = max(1, max(capacity, allocatable) // total)
     else:
         times = _times(machine, prefix)
         total, devices = max(capacity, allocatable) // times, allocatable // times
@@ -117,7 +113,7 @@ def _offer(machine: Machine, resource: str) -> Offer:
         resource=resource,
         devices=devices,
         total=total,
-        advertised=allocatable,
+        shared=times,
         product=named or product(machine),
         memory_gib=_memory(machine, prefix, cards),
     )

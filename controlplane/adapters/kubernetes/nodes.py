@@ -183,7 +183,7 @@ def _without_devices(machine: Machine, catalogue: Catalogue) -> Found:
     """Show a machine that is labelled as having accelerators and offers none."""
     for name, size in catalogue.node_classes.items():
         if size.labels and recognises(size, machine.labels):
-            empty = Offer(resource=size.resource, devices=0, total=0, advertised=0)
+            empty = Offer(resource=size.resource, devices=0, total=0)
             part = _part(machine, NodeName(machine.name), empty, _Verdict(name), catalogue)
             return Found((part,))
     card = product(machine)
@@ -199,16 +199,15 @@ def _part(
     node_class = verdict.node_class or ClassName("")
     size = catalogue.node_classes[node_class]
     repelling = [taint for taint in machine.taints if not tolerated(size, taint)]
-    shared = offer.shared
     notes = [verdict.said, *(_taint_said(taint) for taint in repelling)]
     if offer.devices < offer.total:
         notes.append(f"{offer.total - offer.devices} of {offer.total} devices are unhealthy")
     if not offer.total:
         others = ", ".join(sorted(name for name, count in machine.capacity.items() if count))
         notes.append(f"it offers no {size.resource}" + (f" but {others}" if others else ""))
-    if shared > 1:
+    if offer.shared > 1:
         notes.append(
-            f"each device is advertised {shared} times; memory is not kept apart, "
+            f"each device is advertised {offer.shared} times; memory is not kept apart, "
             "so that each counts once"
         )
     if machine.leaving:
@@ -224,7 +223,7 @@ def _part(
             note="; ".join(note for note in notes if note),
         ),
         resource=offer.resource,
-        shared=shared,
+        shared=offer.shared,
     )
 
 

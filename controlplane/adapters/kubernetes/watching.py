@@ -54,7 +54,7 @@ class Kept(Protocol):
 K = TypeVar("K", bound=Kept)
 
 
-class _About(msgspec.Struct, rename="camel"):
+class _About(msgspec.Struct, frozen=True, rename="camel"):
     resource_version: str = ""
     continue_: str = msgspec.field(default="", name="continue")
     namespace: str = ""
