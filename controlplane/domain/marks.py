@@ -22,6 +22,7 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 
 # annotations of Deployments and what belongs to them
 MANAGED_BY = PREFIX + "managed-by"
+RENDERED = PREFIX + "rendered"  # a digest of what the catalogue said of the object
 ADOPTED_FROM = PREFIX + "adopted-from"  # what stood there before, as JSON: undoing restores it
 
 MANAGER = "controlplane"  # field manager, and the value of MANAGED_BY

@@ -16,6 +16,12 @@ GRACE_MARGIN_S = 10.0  # for the engine's own end, after its last stream
 KUEUE_QUEUE = "kueue.x-k8s.io/queue-name"
 VOLCANO_QUEUE = "scheduling.volcano.sh/queue-name"
 
+# An engine may listen on its own address alone: `--host $(POD_IP)` among its arguments.
+_OWN_ADDRESS: Manifest = {
+    "name": "POD_IP",
+    "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}},
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Placed:
@@ -105,9 +111,7 @@ def _container(of: Placed) -> Manifest:
         container["command"] = list(written.command)
     if written.args:
         container["args"] = list(written.args)
-    environment = [*_environment(written.env), *_secrets(written.secret_env)]
-    if environment:
-        container["env"] = environment
+    container["env"] = [_OWN_ADDRESS, *_environment(written.env), *_secrets(written.secret_env)]
     if serving.pre_stop_s:
         container["lifecycle"] = {"preStop": {"sleep": {"seconds": ceil(serving.pre_stop_s)}}}
     mounts = _mounts(serving.weights, of.devices)

@@ -1,0 +1,187 @@
+"""The objects that stand for the models: how they stand, and making them as the catalogue says.
+
+Nothing is written to find out how an object stands: what it says is noted on it, and who wrote
+which field stands in it (`field_owners`). It is written by server-side apply, so that fields of
+others (a restart annotation, an injected sidecar) stay as they are.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from controlplane.adapters.kubernetes.adopted import label_pods, unlabelled
+from controlplane.adapters.kubernetes.client import Manifest
+from controlplane.adapters.kubernetes.comparing import (
+    compared,
+    foreign,
+    is_ours,
+    must_widen,
+    said,
+    to_apply,
+)
+from controlplane.adapters.kubernetes.fencing import refused
+from controlplane.adapters.kubernetes.ownership import Rivals, rivals
+from controlplane.adapters.kubernetes.refusals import ForbiddenError, MissingError
+from controlplane.adapters.kubernetes.resources import (
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    DISRUPTION_BUDGETS,
+    SERVICES,
+    Resource,
+)
+from controlplane.adapters.kubernetes.scope import Scope
+from controlplane.adapters.kubernetes.strays import strays
+from controlplane.domain import marks
+from controlplane.domain.actions import Ensure
+from controlplane.domain.decisions import DONE, Outcome
+from controlplane.domain.overrides import FLEET
+from controlplane.domain.quantities import Instant, ModelName
+from controlplane.domain.workloads import Piece, PieceKey, Pieces, State, WorkloadsView
+from controlplane.render.desired import Wanted, desired
+
+KINDS: Mapping[str, Resource] = {
+    "Deployment": DEPLOYMENTS,
+    "PodDisruptionBudget": DISRUPTION_BUDGETS,
+    "Service": SERVICES,
+    "DaemonSet": DAEMON_SETS,
+}
+OURS = f"app.kubernetes.io/managed-by={marks.MANAGER}"
+
+
+class _Live(NamedTuple):
+    """What was found of one kind: objects by name, or why they are not known."""
+
+    of: Mapping[str, Manifest]
+    why: str = ""
+
+
+class Objects:
+    """All objects of one namespace that are ours to make."""
+
+    def __init__(self, scope: Scope) -> None:
+        """Know of nobody else yet."""
+        self._scope = scope
+        self._rivals: Rivals | None = None
+
+    def wanted(self) -> dict[PieceKey, Wanted]:
+        """Render what the catalogue in force asks for, on the nodes as they are now."""
+        scope = self._scope
+        return desired(
+            scope.catalogue,
+            scope.table.devices,
+            scope.namespace,
+            lambda node_class, image: scope.sight.ground(scope.catalogue, node_class, image),
+        )
+
+    async def look(self, at: Instant) -> WorkloadsView:
+        """Say how everything stands. Whatever may not be read is said so, and the rest is read."""
+        wanted = self.wanted()
+        await self._look_for_rivals()
+        live = {kind: await self._listed(resource) for kind, resource in KINDS.items()}
+        pieces: dict[str, list[Piece]] = {}
+        for each in wanted.values():
+            pieces.setdefault(each.subject, []).append(await self._piece(each, live[each.kind]))
+        lost = strays(self._scope.ours())
+        subjects = [
+            Pieces(
+                subject=subject,
+                pieces=tuple(pieces.get(subject, ())),
+                strays=tuple(lost.get(subject, ())),
+            )
+            for subject in (FLEET, *self._scope.catalogue.models)
+        ]
+        return WorkloadsView(at=at, subjects=tuple(subjects))
+
+    async def rivals(self) -> Rivals:
+        """Give who else scales, as it was seen last."""
+        return await self._look_for_rivals() if self._rivals is None else self._rivals
+
+    async def _look_for_rivals(self) -> Rivals:
+        """Find who else scales; where that may not be read, the fields tell who wrote a number."""
+        try:
+            self._rivals = await rivals(self._scope.api, self._scope.namespace)
+        except ForbiddenError:
+            self._rivals = {}
+        return self._rivals
+
+    async def ensure(self, action: Ensure) -> Outcome:
+        """Make one object as the catalogue says."""
+        wanted = self.wanted().get(action.key)
+        if wanted is None:
+            return refused(f"{action.key} is no longer in the catalogue")
+        if wanted.why:
+            return refused(wanted.why)
+        live = await self._one(wanted)
+        if wanted.adopted:
+            return await label_pods(self._scope, wanted, live)
+        if live is not None and not is_ours(live):
+            return refused(f"{wanted.kind} {wanted.name} is not managed by controlplane")
+        await self.write(wanted, live, force=action.force)
+        return DONE
+
+    async def write(
+        self, wanted: Wanted, live: Manifest | None, *, force: bool = False, replicas: int = 0
+    ) -> Manifest:
+        """Apply an object."""
+        widen = live is not None and self._waiting(wanted) and must_widen(wanted, live)
+        manifest = to_apply(wanted, live, replicas=replicas, widen=widen)
+        place = self._scope.place(KINDS[wanted.kind], wanted.name)
+        return await self._scope.writes.apply(place, manifest, force=force)
+
+    async def deployment(self, name: str) -> Manifest | None:
+        """Give a Deployment as it is now."""
+        try:
+            return await self._scope.api.get(self._scope.place(DEPLOYMENTS, name), Manifest)
+        except MissingError:
+            return None
+
+    async def _listed(self, resource: Resource) -> _Live:
+        try:
+            found = await self._scope.api.list(self._scope.place(resource), Manifest, labels=OURS)
+        except ForbiddenError as cause:
+            return _Live({}, str(cause))
+        return _Live({each["metadata"]["name"]: each for each in found})
+
+    async def _one(self, wanted: Wanted) -> Manifest | None:
+        place = self._scope.place(KINDS[wanted.kind], wanted.name)
+        try:
+            return await self._scope.api.get(place, Manifest)
+        except MissingError:
+            return None
+
+    async def _piece(self, wanted: Wanted, listed: _Live) -> Piece:
+        if wanted.why or listed.why:
+            return said(wanted, State.REFUSED, why=wanted.why or listed.why)
+        live = listed.of.get(wanted.name)
+        try:
+            live = live or await self._one(wanted)  # it may be there, and somebody else's
+            if wanted.adopted:
+                return await self._adopted(wanted, live)
+        except ForbiddenError as cause:
+            return said(wanted, State.REFUSED, why=str(cause))
+        if live is None:
+            return said(wanted, State.MISSING)
+        show = f"kubectl get {wanted.kind.lower()} {wanted.name} -n {self._scope.namespace} -o yaml"
+        others = foreign(wanted, live, (await self.rivals()).get(wanted.key), show)
+        return others or compared(wanted, live, show, waiting=self._waiting(wanted))
+
+    async def _adopted(self, wanted: Wanted, live: Manifest | None) -> Piece:
+        """Say how a Deployment stands that was there before us, or how to adopt it."""
+        where = f"{self._scope.namespace}/{wanted.name}"
+        if live is None:
+            why = f"Deployment {where} is named in the catalogue and does not exist"
+            return said(wanted, State.REFUSED, why=why)
+        adopt = f"controlplane adopt {where} --model {wanted.subject} --class {wanted.node_class}"
+        others = foreign(wanted, live, (await self.rivals()).get(wanted.key), adopt)
+        if others is not None:
+            return others
+        new = await unlabelled(self._scope, wanted, live)
+        if new:
+            return said(wanted, State.CHANGED, what=f"{len(new)} pods without labels")
+        return said(wanted, State.SETTLED)
+
+    def _waiting(self, wanted: Wanted) -> bool:
+        """Say whether pods of a variant find no node."""
+        if wanted.node_class is None:
+            return False
+        pods = self._scope.pods_of(ModelName(wanted.subject), wanted.node_class)
+        return any(pod.unschedulable_since is not None for pod in pods)
