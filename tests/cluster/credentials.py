@@ -14,6 +14,7 @@ CALLERS = {
     "system:kube-scheduler": "",
     "tests:kubelet": "system:masters",
     "tests:kwok": "system:masters",
+    "tests:keda": "system:masters",
 }
 
 

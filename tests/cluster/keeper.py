@@ -18,6 +18,7 @@ from tests.cluster.control import listening
 from tests.cluster.credentials import SERVER
 from tests.cluster.handed import VARIABLE, Cluster
 from tests.cluster.kubelet.kubelet import running
+from tests.cluster.kubelet.machine import Machine
 from tests.cluster.namespace import furnish
 from tests.cluster.plane import Plane
 
@@ -38,9 +39,10 @@ async def keep(command: Sequence[str], told_at: Path | None = None) -> int:
         try:
             await plane.start()
             say(f"up in {stopwatch() - began:.1f} s")
+            machine = Machine(home / "pods", plane.credentials.ca)
             async with (
                 plane.caller("tests:kubelet") as api,
-                running(api, home / "pods") as kubelet,
+                running(api, machine) as kubelet,
                 listening(plane, kubelet, home / "keeper.sock"),
             ):
                 place = _hand_out(plane, said, told_at or home / "cluster.json")

@@ -22,10 +22,12 @@ async def variables(
 ) -> dict[str, str]:
     """Give the environment; config maps and secrets are asked from the API server."""
     given = {"PATH": _PATH, "HOME": "/tmp", "LANG": "C.UTF-8", "HOSTNAME": pod["metadata"]["name"]}
+    if "serviceAccountName" in pod["spec"]:
+        given |= {"KUBERNETES_SERVICE_HOST": "127.0.0.1", "KUBERNETES_SERVICE_PORT": "6443"}
     for source in container.get("envFrom", ()):
         kind = "configMapRef" if "configMapRef" in source else "secretRef"
-        held = await _held(api, pod, kind, source[kind])
-        given |= {source.get("prefix", "") + key: value for key, value in held.items()}
+        found = await held(api, pod, kind, source[kind])
+        given |= {source.get("prefix", "") + key: value for key, value in found.items()}
     for entry in container.get("env", ()):
         if "valueFrom" not in entry:
             given[entry["name"]] = expanded(entry.get("value", ""), given)
@@ -34,13 +36,13 @@ async def variables(
         if kind == "fieldRef":
             given[entry["name"]] = field(reference["fieldPath"], pod, addresses)
         else:
-            held = await _held(api, pod, kind, reference)
-            if reference["key"] in held:
-                given[entry["name"]] = held[reference["key"]]
+            found = await held(api, pod, kind, reference)
+            if reference["key"] in found:
+                given[entry["name"]] = found[reference["key"]]
     return given
 
 
-async def _held(api: Api, pod: Manifest, kind: str, reference: Manifest) -> dict[str, str]:
+async def held(api: Api, pod: Manifest, kind: str, reference: Manifest) -> dict[str, str]:
     """Give what a config map or a secret holds; an optional one may be missing."""
     plural = "configmaps" if kind.startswith("configMap") else "secrets"
     namespace = pod["metadata"]["namespace"]
@@ -50,10 +52,10 @@ async def _held(api: Api, pod: Manifest, kind: str, reference: Manifest) -> dict
         if error.status == 404 and reference.get("optional"):
             return {}
         raise
-    held: dict[str, str] = found.get("data", {})
+    data: dict[str, str] = found.get("data", {})
     if plural == "configmaps":
-        return held
-    return {key: b64decode(value).decode() for key, value in held.items()}
+        return data
+    return {key: b64decode(value).decode() for key, value in data.items()}
 
 
 def field(path: str, pod: Manifest, addresses: Mapping[str, str]) -> str:

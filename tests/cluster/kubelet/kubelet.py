@@ -3,13 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from pathlib import Path
 
 import aiohttp
 
 from tests.cluster.api import Api, RefusedError
 from tests.cluster.arguments import KUBELET_LABEL
 from tests.cluster.binaries import say
+from tests.cluster.kubelet.machine import Machine
 from tests.cluster.kubelet.node import NodeRun
 from tests.cluster.kubelet.pod import PodRun
 
@@ -17,9 +17,9 @@ from tests.cluster.kubelet.pod import PodRun
 class Kubelet:
     """All nodes of ours."""
 
-    def __init__(self, api: Api, logs: Path) -> None:
+    def __init__(self, api: Api, machine: Machine) -> None:
         self._api = api
-        self._logs = logs
+        self._machine = machine
         self._nodes: dict[str, NodeRun] = {}
         self._runs: dict[str, asyncio.Task[None]] = {}
         self._numbers = 0
@@ -54,7 +54,7 @@ class Kubelet:
         if name in self._nodes:
             return
         self._numbers = self._numbers % 250 + 1
-        run = self._nodes[name] = NodeRun(self._api, name, self._numbers, self._logs)
+        run = self._nodes[name] = NodeRun(self._api, name, self._numbers, self._machine)
         self._runs[name] = task = asyncio.create_task(run.run())
 
         def over(task: asyncio.Task[None]) -> None:
@@ -86,9 +86,9 @@ class Kubelet:
 
 
 @asynccontextmanager
-async def running(api: Api, logs: Path) -> AsyncIterator[Kubelet]:
+async def running(api: Api, machine: Machine) -> AsyncIterator[Kubelet]:
     """Play nodes meanwhile."""
-    kubelet = Kubelet(api, logs)
+    kubelet = Kubelet(api, machine)
     task = asyncio.create_task(kubelet.run())
     try:
         yield kubelet

@@ -1,12 +1,12 @@
 """One node: its pods, its lease and its status; it can be told to fall silent, or to freeze."""
 
 import asyncio
-from pathlib import Path
 
 import aiohttp
 
 from controlplane.clock import wall
 from tests.cluster.api import Api, Manifest, RefusedError
+from tests.cluster.kubelet.machine import Machine
 from tests.cluster.kubelet.moments import fine_stamp, stamp
 from tests.cluster.kubelet.pod import PodRun
 
@@ -18,13 +18,13 @@ _TROUBLES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailabl
 class NodeRun:
     """Plays the kubelet of one node, whose pods live in 10.244.`number`.0/24."""
 
-    def __init__(self, api: Api, name: str, number: int, logs: Path) -> None:
+    def __init__(self, api: Api, name: str, number: int, machine: Machine) -> None:
         self.name = name
         self.pods: dict[str, PodRun] = {}
         self._api = api
         self._network = f"10.244.{number}"
         self._next = 0
-        self._logs = logs
+        self._machine = machine
         self._voice = asyncio.Event()
         self._voice.set()
         self._runs: dict[str, asyncio.Task[None]] = {}
@@ -140,7 +140,7 @@ class NodeRun:
 
     def _begin(self, uid: str, pod: Manifest) -> None:
         address = self._address()
-        run = PodRun(self._api, pod, address, f"{self._network}.1", self._logs, self._voice)
+        run = PodRun(self._api, pod, address, f"{self._network}.1", self._machine, self._voice)
         self.pods[uid] = run
         run.seen(pod)
         self._runs[uid] = task = asyncio.create_task(run.run())

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Sequence
-from pathlib import Path
 
 import aiohttp
 
 from tests.cluster.api import Api, Manifest, RefusedError
 from tests.cluster.kubelet import environment
 from tests.cluster.kubelet.container import Container
+from tests.cluster.kubelet.filesystem import Volumes, within
+from tests.cluster.kubelet.machine import Machine
 from tests.cluster.kubelet.probes import Target
 from tests.cluster.kubelet.status import StatusOf
 
@@ -19,7 +20,8 @@ class PodRun:
     """Runs a pod; `voice` is set while its node may speak to the API server."""
 
     def __init__(
-        self, api: Api, pod: Manifest, address: str, host: str, logs: Path, voice: asyncio.Event,
+        self, api: Api, pod: Manifest, address: str, host: str, machine: Machine,
+        voice: asyncio.Event,
     ) -> None:  # fmt: skip
         self.address = address
         self._api = api
@@ -31,8 +33,11 @@ class PodRun:
         self._written: Manifest | None = None
         meta = pod["metadata"]
         self._path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
-        self._logs = logs / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
+        self._folder = machine.pods / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
         self._addresses = {"status.podIP": address, "status.hostIP": host}
+        self._volumes = Volumes(
+            api, pod, self._folder / "volumes", machine.authority, self._addresses
+        )
         self._init: list[Container] = []
         self.containers: list[Container] = []
 
@@ -41,24 +46,30 @@ class PodRun:
         spec = self._pod["spec"]
         policy = spec.get("restartPolicy", "Always")
         at_first = "Never" if policy == "Never" else "OnFailure"
-        self._logs.mkdir(parents=True, exist_ok=True)
+        self._folder.mkdir(parents=True, exist_ok=True)
         while True:
             try:
+                await self._volumes.fill()
                 init = [
                     await self._container(one, at_first) for one in spec.get("initContainers", ())
                 ]
                 self.containers = [await self._container(one, policy) for one in spec["containers"]]
-            except (RefusedError, aiohttp.ClientError, TimeoutError):
-                await asyncio.sleep(0.5)
+            except (RefusedError, aiohttp.ClientError, TimeoutError, KeyError):
+                await asyncio.sleep(0.5)  # what it refers to may come yet
             else:
                 self._init = init
                 return
 
     async def _container(self, spec: Manifest, policy: str) -> Container:
         variables = await environment.variables(self._api, spec, self._pod, self._addresses)
-        words = environment.command(spec, variables)
+        words = within(
+            environment.command(spec, variables),
+            spec,
+            self._volumes.mounts(spec),
+            self._folder / spec["name"],
+        )
         target = Target(self.address, spec, variables)
-        log = self._logs / f"{spec['name']}.log"
+        log = self._folder / f"{spec['name']}.log"
         return Container(spec, words, target, log, self._changed.set, policy=policy, backoff_s=1.0)
 
     def named(self, namespace: str, name: str) -> bool:
@@ -78,9 +89,8 @@ class PodRun:
         self._changed.set()  # a readiness gate may have moved
 
     def gone(self) -> None:
-        """Take in that it was deleted at once."""
-        for one in self._everyone():
-            one.kill()
+        """Take in that it was deleted at once: no grace is left."""
+        self._pod["metadata"]["deletionGracePeriodSeconds"] = 0
         self._ending.set()
 
     async def run(self) -> None:
