@@ -78,6 +78,8 @@ async def reconcile(loop: Loop[S, M], shell: Shell) -> NoReturn:
     """Run an instance for ever."""
     structlog.contextvars.bind_contextvars(loop=loop.name)
     wake = shell.wakes.setdefault(loop.name, asyncio.Event())
+    period_s = loop.every_s / shell.clock.rate
+    shell.heartbeats.expect(loop.name, period_s, asyncio.get_running_loop().time())
     turn, failing = Turn(loop, shell), ""
     while True:
         began, failure = stopwatch(), ""

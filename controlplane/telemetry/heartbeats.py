@@ -27,6 +27,10 @@ class Heartbeats:
         """Start with no loop known."""
         self.beats: dict[str, Heartbeat] = {}
 
+    def expect(self, loop: str, period_s: float, now: float) -> None:
+        """Note that a loop was started: one that never finishes a cycle is silent too."""
+        self.beats.setdefault(loop, Heartbeat(period_s=period_s, last=now))
+
     def beat(self, loop: str, period_s: float, now: float, failure: str = "") -> None:
         """Note a kept cycle, or a failed one with its cause."""
         beat = self.beats.setdefault(loop, Heartbeat(period_s=period_s, last=now))
