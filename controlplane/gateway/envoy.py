@@ -82,7 +82,6 @@ class Envoy:
             )
         self.pid = self._process.pid
         self._pid_file.write_text(str(self.pid))
-        self.starts += 1
         try:
             async with asyncio.timeout(READY_WITHIN_S):
                 while not await self._admin.ready():
@@ -92,6 +91,7 @@ class Envoy:
         except TimeoutError:
             await self.end()
             raise EnvoyError(f"gateway: Envoy is not ready: {_last(folder)}") from None
+        self.starts += 1
 
     async def watch(self) -> None:
         """Start it again whenever it ends."""
