@@ -51,6 +51,8 @@ class Stage(StrEnum):
     UP = "Up"
 
 
+# Every cycle asks these of every replica, and Python 3.11 looks enum members up slowly.
+_LOADING, _WARM, _SERVING = Lane.LOADING, Lane.WARM, Lane.SERVING
 _UP = frozenset((Phase.PENDING, Phase.RUNNING))
 
 
@@ -76,23 +78,24 @@ class Replica(msgspec.Struct, frozen=True, kw_only=True):
     in_flight: Sample = NOT_YET
     unschedulable_since: Instant | None = None
     note: str = ""  # e.g. "0/9 nodes fit: 9 have too few free devices", "OOMKilled"
+    stuck: bool = False  # its container does not come up or keeps ending; the note says why
     devices: int = 0  # held as the pod itself says; 0: it was not asked
     version: int = 0  # the pod's resourceVersion: precondition of every flip
 
     @property
     def promotable(self) -> bool:
         """Warm, awake or not, on a node that answers: it can be in service in seconds."""
-        return self.lane is Lane.WARM and self.warmed_up and self.present
+        return self.lane is _WARM and self.warmed_up and self.present
 
     @property
     def serving(self) -> bool:
         """In service: selected by the Service and on a node that answers."""
-        return self.lane is Lane.SERVING and self.present
+        return self.lane is _SERVING and self.present
 
     @property
     def loading(self) -> bool:
         """On its way up, wherever it stands."""
-        return self.lane is Lane.LOADING and self.present
+        return self.lane is _LOADING and self.present
 
     @property
     def present(self) -> bool:

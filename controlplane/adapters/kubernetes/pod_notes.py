@@ -83,6 +83,7 @@ class Said(msgspec.Struct, frozen=True, kw_only=True):
     ready: bool
     started: str
     pulling: bool
+    stuck: bool
     note: str
     unschedulable_since: Instant | None
 
@@ -104,6 +105,8 @@ def spoken(status: Spoken, engine: str) -> Said:
         ready=ready is not None and ready.status == "True",
         started=started(container),
         pulling=container.state.running is None and container.state.terminated is None,
+        stuck=container.state.terminated is not None
+        or any(_stuck(c) for c in (container, *status.init_container_statuses)),
         note=_note(status, refused, container)[:MOST_LETTERS],
         unschedulable_since=since,
     )

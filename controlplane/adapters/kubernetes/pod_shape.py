@@ -103,6 +103,7 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     container: str
     started: str  # names this start of the engine's container; empty while it does not run
     pulling: bool
+    stuck: bool
     note: str
     unschedulable_since: Instant | None
     lane_since: Instant | None
@@ -165,6 +166,7 @@ def keep_pod(raw: RawPod) -> Pod | None:
         container=engine,
         started=said.started,
         pulling=said.pulling,
+        stuck=said.stuck,
         note=said.note,
         unschedulable_since=said.unschedulable_since,
         lane_since=_number(about.annotations.lane_since),

@@ -63,6 +63,7 @@ def replica(pod: Pod, spot: Spot, state: EngineState | None) -> Replica:
         in_flight=NOT_YET if state is None else state.in_flight,
         unschedulable_since=pod.unschedulable_since,
         note=_note(pod, spot, state),
+        stuck=pod.stuck and phase_of(pod) in (Phase.PENDING, Phase.RUNNING),
         devices=pod.devices.get(spot.resource, 0),
         version=pod.version,
     )

@@ -9,10 +9,10 @@ from msgspec import Meta
 from controlplane.http.api.route import Call, Route
 from controlplane.http.problems import missing
 from controlplane.http.reads.detail import model_detail
-from controlplane.http.reads.fleet import fleet
+from controlplane.http.reads.fleet import fleet, node_lines
 from controlplane.http.reads.models import model_rows
 from controlplane.http.reads.series import series
-from controlplane.http.reads.shapes.fleet import Fleet
+from controlplane.http.reads.shapes.fleet import Fleet, NodeLine
 from controlplane.http.reads.shapes.models import ModelDetail, ModelRow, Series
 
 
@@ -34,6 +34,10 @@ class Window(msgspec.Struct, frozen=True):
 
 async def _fleet(call: Call) -> Fleet:
     return await fleet(call.state)
+
+
+async def _nodes(call: Call) -> tuple[NodeLine, ...]:
+    return tuple(node_lines(await fleet(call.state)))
 
 
 async def _models(call: Call) -> tuple[ModelRow, ...]:
@@ -97,6 +101,15 @@ ROUTES = (
         answer=Fleet,
         tag="fleet",
         table=lambda found: _model_table(found.models),
+    ),
+    Route(
+        method="GET",
+        path="/nodes",
+        summary="The nodes: class, devices, who holds them, what is odd; also those of no class.",
+        run=_nodes,
+        answer=tuple[NodeLine, ...],
+        tag="fleet",
+        table=lambda found: found,
     ),
     Route(
         method="GET",

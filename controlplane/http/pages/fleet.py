@@ -19,7 +19,7 @@ async def context(state: State, view: View) -> Context:
     chosen = view.get("pool")
     pools = [pool for pool in seen.pools if chosen in ("", pool.node_class)] or seen.pools
     nodes = MOST_NODES if chosen else NODES
-    devices = (cell for pool in pools for node in pool.nodes[:nodes] for cell in node.devices)
+    devices = [cell for pool in pools for node in pool.nodes[:nodes] for cell in node.devices]
     return {
         "fleet": seen,
         "pools": pools,
@@ -27,6 +27,7 @@ async def context(state: State, view: View) -> Context:
         "groups": grouped(seen.attention),
         "rows": in_order(seen.models, view.get("sort"))[:MODELS],
         "shown_models": {cell.model for cell in devices if cell.model},
+        "shown_foreign": any(cell.foreign for cell in devices),
     }
 
 

@@ -211,6 +211,8 @@ class Words:
     def cell_title(self, cell: DeviceCell) -> str:
         """Say all about one device."""
         _ = self._one
+        if cell.foreign:
+            return _("device %(index)s: held by a pod of others") % {"index": cell.index}
         if cell.model is None:
             return _("device %(index)s: free") % {"index": cell.index}
         lane = "lost" if cell.lost else "sleeping" if cell.sleeping else cell.lane or ""
@@ -229,7 +231,8 @@ class Words:
         _ = self._one
         held: dict[str, int] = {}
         for cell in node.devices:
-            held[cell.model or _("free")] = held.get(cell.model or _("free"), 0) + 1
+            holder = cell.model or (_("held by others") if cell.foreign else _("free"))
+            held[holder] = held.get(holder, 0) + 1
         listed = ", ".join(f"{count} {name}" for name, count in held.items())
         return f"{node.name}, {node.zone}: {listed}"
 

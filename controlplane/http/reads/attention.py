@@ -115,7 +115,7 @@ def _replicas(view: FleetView | None, now: Instant) -> Iterator[Attention]:
                 yield _row(node.name, "bad", ReasonCode.NODE_SILENT, silent, now)
     for replica in view.replicas:
         evidence = (Evidence("replica", replica.name), Evidence("note", replica.note))
-        if replica.phase is Phase.FAILED:
+        if replica.phase is Phase.FAILED or replica.stuck:
             since = replica.lane_since
             yield _row(replica.model, "bad", ReasonCode.REPLICA_FAILED, evidence, since)
         elif replica.unschedulable_since is not None:

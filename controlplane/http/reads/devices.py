@@ -7,6 +7,8 @@ cell does not jump to its neighbour because an older replica left.
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
 
+import msgspec
+
 from controlplane.decide.costs.holding import DevicesOf, Holder, Holding, hold
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.fleet import FleetView, Node
@@ -47,6 +49,7 @@ async def pools(
         for node, holding in zip(nodes, held, strict=True):
             holdings[node.name] = holding
             row = _node(catalogue, node, holding, there)
+            row = _with_others(row, view.others.get(node.name, 0))
             by_class.setdefault(node.node_class, []).append(row)
         await asyncio.sleep(0)
     seats.before = holdings
@@ -72,11 +75,25 @@ def _node(
         zone=node.zone,
         ready=node.ready,
         schedulable=node.schedulable,
+        note=node.note,
         devices=tuple(
             _cell(index, holders, replicas, size.vram_gib if size else None)
             for index, holders in enumerate(on_device)
         ),
     )
+
+
+def _with_others(row: NodeRow, held: int) -> NodeRow:
+    """Mark devices that pods of others hold; which ones is not known, so the last free ones."""
+    if not held:
+        return row
+    free = [cell.index for cell in row.devices if cell.model is None]
+    taken = set(free[-held:])
+    cells = tuple(
+        msgspec.structs.replace(cell, foreign=True) if cell.index in taken else cell
+        for cell in row.devices
+    )
+    return msgspec.structs.replace(row, devices=cells)
 
 
 def _cell(

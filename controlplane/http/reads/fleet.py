@@ -1,14 +1,23 @@
 """The first page: what needs attention, the fleet in four figures, the devices, the models."""
 
 import asyncio
+from collections.abc import Iterator
 
+from controlplane.domain.fleet import FleetView
 from controlplane.domain.overrides import FLEET, Overrides
 from controlplane.domain.samples import NoData
 from controlplane.http.reads.attention import Memory, attention, silent_loops
 from controlplane.http.reads.devices import Seats, pools
 from controlplane.http.reads.matches import matches
 from controlplane.http.reads.models import look, model_rows
-from controlplane.http.reads.shapes.fleet import Attention, Fleet, PoolRow, TopBar
+from controlplane.http.reads.shapes.fleet import (
+    Attention,
+    Fleet,
+    NodeLine,
+    PoolRow,
+    TopBar,
+    UnknownRow,
+)
 from controlplane.http.reads.sums import sums
 from controlplane.http.state import State
 
@@ -39,6 +48,8 @@ async def _fleet(state: State) -> Fleet:
         inventory=inventory,
         pools=of_pools,
         models=rows,
+        unknown=_unknown(state.history.view),
+        inventory_note=_note(state.history.view),
     )
 
 
@@ -55,6 +66,52 @@ async def _pools(state: State) -> tuple[str | None, tuple[PoolRow, ...]]:
         return str(view.nodes.why), ()
     seats = state.shared.thing("seats", Seats)
     return None, await pools(state.in_force.catalogue, view, matches(state).devices, seats)
+
+
+def node_lines(found: Fleet) -> Iterator[NodeLine]:
+    """Give all nodes as a table, those of no class at the end."""
+    for pool in found.pools:
+        for node in pool.nodes:
+            yield NodeLine(
+                name=node.name,
+                node_class=pool.node_class,
+                zone=node.zone,
+                devices=len(node.devices),
+                held=sum(cell.model is not None for cell in node.devices),
+                foreign=sum(cell.foreign for cell in node.devices),
+                ready=node.ready,
+                schedulable=node.schedulable,
+                note=node.note,
+            )
+    for unknown in found.unknown:
+        yield NodeLine(
+            name=unknown.name,
+            node_class=None,
+            zone=unknown.zone,
+            devices=unknown.devices,
+            held=0,
+            foreign=0,
+            ready=None,
+            schedulable=None,
+            note=unknown.why,
+        )
+
+
+def _unknown(view: FleetView | None) -> tuple[UnknownRow, ...]:
+    return tuple(
+        UnknownRow(
+            name=node.name,
+            zone=node.zone,
+            devices=node.devices,
+            labels=dict(node.labels),
+            why=node.why,
+        )
+        for node in (view.unknown if view is not None else ())
+    )
+
+
+def _note(view: FleetView | None) -> str:
+    return view.nodes.note if view is not None and isinstance(view.nodes, NoData) else ""
 
 
 def _top(state: State, needs: tuple[Attention, ...], overrides: Overrides) -> TopBar:

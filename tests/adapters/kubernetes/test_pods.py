@@ -150,6 +150,13 @@ def test_what_is_wrong_is_said_in_the_words_people_know(status: dict[str, Any], 
     assert of(a_pod(status)).note == note
 
 
+def test_a_container_that_keeps_ending_or_does_not_come_up_is_stuck_one_that_loads_is_not() -> None:
+    assert of(a_pod(waits("ImagePullBackOff"))).stuck
+    assert of(a_pod({"containerStatuses": [container(OOM)]})).stuck
+    assert not of(a_pod(waits("ContainerCreating"))).stuck
+    assert not of(a_pod(runs(restarts=1, lastState=OOM))).stuck
+
+
 def test_an_init_container_that_is_stuck_is_told_too() -> None:
     stuck = waits("PodInitializing")
     stuck["initContainerStatuses"] = [

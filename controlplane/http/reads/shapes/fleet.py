@@ -1,5 +1,6 @@
 """What the first page draws: attention, sums, device cells, the top bar."""
 
+from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
 import msgspec
@@ -50,6 +51,7 @@ class DeviceCell(msgspec.Struct, frozen=True, kw_only=True):
     sleeping: bool = False
     lost: bool = False  # its node is silent
     others: tuple[str, ...] = ()  # replicas that share the device, asleep
+    foreign: bool = False  # held by a pod that is no replica
 
 
 class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -60,6 +62,31 @@ class NodeRow(msgspec.Struct, frozen=True, kw_only=True):
     ready: bool
     schedulable: bool
     devices: tuple[DeviceCell, ...]
+    note: str = ""  # what is odd about it
+
+
+class UnknownRow(msgspec.Struct, frozen=True, kw_only=True):
+    """A node with accelerators of no class in the catalogue."""
+
+    name: str
+    zone: str
+    devices: int
+    labels: Mapping[str, str]  # those that tell about accelerators
+    why: str  # what is missing in the catalogue
+
+
+class NodeLine(msgspec.Struct, frozen=True, kw_only=True):
+    """A node in a table."""
+
+    name: str
+    node_class: str | None  # None: of no class in the catalogue
+    zone: str
+    devices: int
+    held: int  # by replicas
+    foreign: int  # by pods that are no replicas
+    ready: bool | None  # None: not asked of a node that is never used
+    schedulable: bool | None
+    note: str
 
 
 class PendingRow(msgspec.Struct, frozen=True, kw_only=True):
@@ -117,3 +144,5 @@ class Fleet(msgspec.Struct, frozen=True, kw_only=True):
     inventory: str | None  # why the nodes are not known; None when they are
     pools: tuple[PoolRow, ...]
     models: tuple[ModelRow, ...]
+    unknown: tuple[UnknownRow, ...] = ()
+    inventory_note: str = ""  # what exactly keeps the nodes from being known
