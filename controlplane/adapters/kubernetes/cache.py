@@ -12,7 +12,6 @@ from typing import NoReturn
 from controlplane.adapters.kubernetes.client import Api
 from controlplane.adapters.kubernetes.node_shape import Machine, RawNode, keep_node
 from controlplane.adapters.kubernetes.pod_shape import Pod, RawPod, keep_pod
-from controlplane.adapters.kubernetes.refusals import Asked
 from controlplane.adapters.kubernetes.resources import NODES, PODS, Place
 from controlplane.adapters.kubernetes.watching import Kind, Pauses, Watch
 from controlplane.ports import UnavailableError
@@ -45,7 +44,11 @@ class Stir:
 
 
 class Cache:
-    """Nodes of the cluster, pods of the namespace (of all, where that is allowed)."""
+    """Nodes of the cluster, pods of the namespace.
+
+    With the pods of all namespaces it also sees which devices the pods of others hold there;
+    without, only the scheduler knows.
+    """
 
     def __init__(
         self,
@@ -54,10 +57,11 @@ class Cache:
         wake: Callable[[], None],
         chance: Random,
         *,
+        everywhere: bool = False,
         stale_s: float = STALE_S,
         pauses: Pauses | None = None,
     ) -> None:
-        """Know nothing until `run`."""
+        """Know nothing until `run`. `everywhere`: pods of all namespaces, which must be granted."""
         self.namespace = namespace
         self.api = api
         self._stale_s = stale_s
@@ -67,7 +71,9 @@ class Cache:
         nodes = Kind(RawNode, keep_node)
         self.nodes = Watch(api, Place(NODES), nodes, stir, chance, pauses)
         pods = Kind(RawPod, keep_pod)
-        self.pods = Watch(api, Place(PODS, namespace), pods, stir, chance, pauses)
+        self.pods = Watch(
+            api, Place(PODS, None if everywhere else namespace), pods, stir, chance, pauses
+        )
 
     @property
     def age_s(self) -> float:
@@ -106,23 +112,9 @@ class Cache:
         """Watch for ever."""
         async with asyncio.TaskGroup() as group:
             group.create_task(self.nodes.run(), name="watch-nodes")
-            group.create_task(self._watch_pods(), name="watch-pods")
+            group.create_task(self.pods.run(), name="watch-pods")
             group.create_task(self._pulse(), name="pulse")
         raise RuntimeError("the watches came to an end")
-
-    async def _watch_pods(self) -> None:
-        """Watch the pods of all namespaces, where that is allowed: others hold devices too.
-
-        The question is asked, not tried, so that nothing forbidden is ever called.
-        """
-        everywhere = Place(PODS)
-        try:
-            if await self.api.may(Asked("list", everywhere)):
-                may_watch = await self.api.may(Asked("watch", everywhere))
-                self.pods.place = everywhere if may_watch else self.pods.place
-        except UnavailableError:  # the watch says so itself, and is content with less
-            pass
-        await self.pods.run()
 
     async def _pulse(self) -> NoReturn:
         loop = asyncio.get_running_loop()

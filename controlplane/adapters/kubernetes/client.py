@@ -16,7 +16,7 @@ import msgspec
 from controlplane.adapters.kubernetes.connecting import Door, connect
 from controlplane.adapters.kubernetes.pace import Pace
 from controlplane.adapters.kubernetes.refusals import Asked, refusal
-from controlplane.adapters.kubernetes.resources import ACCESS_REVIEWS, Place
+from controlplane.adapters.kubernetes.resources import Place
 from controlplane.domain.marks import MANAGER
 from controlplane.ports import UnavailableError
 
@@ -117,23 +117,6 @@ class Api:
         if grace_s is not None:
             options["gracePeriodSeconds"] = grace_s
         await self._ask(Asked("delete", place), "DELETE", options)
-
-    async def may(self, asked: Asked) -> bool:
-        """Say whether the API server would allow it; asking is itself always allowed."""
-        attributes = {
-            "verb": asked.verb,
-            "group": asked.place.resource.group,
-            "resource": asked.place.resource.plural,
-            "subresource": asked.place.sub or "",
-            "namespace": asked.place.namespace or "",
-        }
-        review = {
-            "apiVersion": ACCESS_REVIEWS.api_version,
-            "kind": "SelfSubjectAccessReview",
-            "spec": {"resourceAttributes": attributes},
-        }
-        answer = await self.create(Place(ACCESS_REVIEWS), review)
-        return bool(answer["status"].get("allowed", False))
 
     async def alive(self, within_s: float) -> None:
         """Return when the API server says that it lives; `UnavailableError` otherwise."""

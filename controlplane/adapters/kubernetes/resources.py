@@ -50,6 +50,7 @@ class Place(msgspec.Struct, frozen=True):
         return f"{self.resource.full}/{self.sub}" if self.sub else self.resource.full
 
 
+NAMESPACES = Resource("", "v1", "namespaces", namespaced=False)
 NODES = Resource("", "v1", "nodes", namespaced=False)
 PODS = Resource("", "v1", "pods")
 SERVICES = Resource("", "v1", "services")
@@ -64,6 +65,3 @@ ENDPOINT_SLICES = Resource("discovery.k8s.io", "v1", "endpointslices")
 LEASES = Resource("coordination.k8s.io", "v1", "leases")
 SCALED_OBJECTS = Resource("keda.sh", "v1alpha1", "scaledobjects")
 RAY_SERVICES = Resource("ray.io", "v1", "rayservices")
-ACCESS_REVIEWS = Resource(
-    "authorization.k8s.io", "v1", "selfsubjectaccessreviews", namespaced=False
-)
