@@ -16,7 +16,6 @@ from controlplane.adapters.kubernetes.resources import NODES, PODS, Place
 from controlplane.adapters.kubernetes.watching import Kind, Pauses, Watch
 from controlplane.ports import UnavailableError
 
-STALE_S = 15.0  # an older picture is none
 PULSE_S = 3.0
 WAKE_GAP_S = 0.1  # a storm of changes wakes the loops so often at most
 
@@ -58,13 +57,13 @@ class Cache:
         chance: Random,
         *,
         everywhere: bool = False,
-        stale_s: float = STALE_S,
         pauses: Pauses | None = None,
     ) -> None:
         """Know nothing until `run`. `everywhere`: pods of all namespaces, which must be granted."""
         self.namespace = namespace
         self.api = api
-        self._stale_s = stale_s
+        pauses = pauses or Pauses()
+        self._stale_s = pauses.stale_s
         self._alive_at: float | None = None
         stir = Stir(wake)
         self.stir = stir

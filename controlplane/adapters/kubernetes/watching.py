@@ -25,6 +25,7 @@ from controlplane.ports import UnavailableError
 R = TypeVar("R", bound=msgspec.Struct)
 
 PAGE = 250  # decoding one page must not hold up the event loop
+STALE_S = 15.0  # an older picture is none
 SILENT_S = 100.0  # bookmarks come about once a minute
 LASTS_S = 300  # the API server ends a watch after about so long; it goes on from its version
 FIRST_PAUSE_S = 0.2
@@ -97,6 +98,7 @@ class Kind(Generic[R, K]):
 class Pauses:
     """How patient a watch is; tests are less so."""
 
+    stale_s: float = STALE_S
     silent_s: float = SILENT_S
     lasts_s: int = LASTS_S
     first_s: float = FIRST_PAUSE_S
