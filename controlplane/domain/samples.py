@@ -23,6 +23,7 @@ class Absence(StrEnum):
     TOO_FEW = "TooFew"  # too few of the replicas answered to speak for all
     IDLE = "Idle"  # a percentile of no requests: undefined, and that is fine
     NOT_EXPORTED = "NotExported"  # the engine answers but does not know this signal
+    TOO_COARSE = "TooCoarse"  # the engine's buckets cannot tell on which side of the limit it is
     NOT_YET = "NotYet"  # nothing was asked so far
 
 

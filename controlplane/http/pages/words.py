@@ -40,6 +40,7 @@ class Words:
             "TooFew": _("Too few replicas answered to speak for all."),
             "Idle": _("There were no requests, so there is no percentile."),
             "NotExported": _("The engine does not export this signal."),
+            "TooCoarse": _("The engine's buckets are too coarse to tell."),
             "NotYet": _("Nothing was asked so far."),
             "Stale": _("The last answer is too old."),
             "Bad": _("The answer was no usable number."),
