@@ -8,12 +8,12 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
-from typing import Literal, NoReturn
+from typing import NoReturn
 
 import structlog
-from aiohttp import web
 
 from controlplane.adapters.sql.migrate import upgrade
 from controlplane.adapters.sql.opening import open_store
@@ -21,23 +21,26 @@ from controlplane.adapters.sql.ownership import sole_daemon
 from controlplane.adapters.sql.store import Store
 from controlplane.clock import Clock
 from controlplane.daemon.fleet_file import Applying, FleetFile
-from controlplane.daemon.surroundings import EMBEDDED, Surroundings, embedded_surroundings
+from controlplane.daemon.listening import listening
+from controlplane.daemon.loops import (
+    fleet_loops,
+    gate_of,
+    metering,
+    reload_loop,
+    workloads_loops,
+)
+from controlplane.daemon.surroundings import (
+    EMBEDDED,
+    Surroundings,
+    embedded_surroundings,
+)
 from controlplane.decide.replay import decide_again
-from controlplane.decide.scaling.inputs import ScalingMemory, ScalingSeen
-from controlplane.domain.decisions import Choice
-from controlplane.domain.quantities import ModelName
+from controlplane.domain.catalogue import Catalogue
 from controlplane.http.access import access_at
-from controlplane.http.app import make_app
 from controlplane.http.state import State
 from controlplane.loops.acting import Gate
-from controlplane.loops.catalogue import CatalogueMemory, CatalogueSeen, catalogue_loop
 from controlplane.loops.fleet import Fleet
-from controlplane.loops.metering import Metering
-from controlplane.loops.placement import Moves, placement_loop
-from controlplane.loops.reconcile import Loop, Shell, reconcile
-from controlplane.loops.scaling import scaling_loop
-from controlplane.loops.showing import Showing
-from controlplane.loops.spare import spare_loop
+from controlplane.loops.reconcile import Shell, reconcile
 from controlplane.ports import UnavailableError
 from controlplane.settings import ServeOptions, parse_catalogue
 from controlplane.simulation.contenders import FORMS
@@ -52,10 +55,6 @@ log = structlog.stdlib.get_logger(__name__)
 PRUNE_EVERY_S = 86_400.0
 NAMED_AFTER_S = 1.0
 PRUNE_AGAIN_S = 60.0  # after the store could not be had
-
-
-class StartError(Exception):
-    """The daemon cannot start; its text is one sentence for people."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,12 +74,29 @@ async def serve(options: ServeOptions, started: Callable[[Daemon], None]) -> Non
     clock = Clock(options.speed)
     with sole_daemon(options.data):
         await asyncio.to_thread(upgrade, options.data)
-        around = embedded_surroundings(catalogue, clock, options)
-        async with open_store(options.data, around.world) as store:
+        async with (
+            _around(options, file, catalogue, clock) as around,
+            open_store(options.data, around.world) as store,
+        ):
             await store.bury(EMBEDDED)
             version = await store.catalogues.add(text, file.name, "start", clock.now())
             file.put(catalogue, version)
             await _run(options, clock, store, around, file, started)
+
+
+def _around(
+    options: ServeOptions, file: FleetFile, catalogue: Catalogue, clock: Clock
+) -> AbstractAsyncContextManager[Surroundings]:
+    """Give the cluster that was named, else the embedded one."""
+    if options.kubeconfig is None:
+        return embedded_surroundings(options, catalogue, clock)
+    from controlplane.daemon.kubernetes import kubernetes_surroundings  # noqa: PLC0415  # heavy
+
+    def acts() -> bool:
+        modes = {model.mode for model in file.force.catalogue.models.values()}
+        return options.mode == "act" or (options.mode is None and "act" in modes)
+
+    return kubernetes_surroundings(options, catalogue, clock, acts)
 
 
 async def _run(
@@ -100,6 +116,7 @@ async def _run(
         metrics=Metrics(),
         catalogue_version=lambda: file.force.version.version,
         leadership=around.leadership,
+        told=around.told,
     )
     fleet = Fleet(
         clock=clock,
@@ -108,23 +125,28 @@ async def _run(
         overrides=store.overrides,
         catalogue=file.force.catalogue,
     )
-    gate, history, whatif = _gate(options, around, fleet), History(), WhatIfRuns()
+    gate, history, whatif = gate_of(options, around, fleet), History(), WhatIfRuns()
     applying = Applying(file, store.catalogues, fleet, clock, around.swap_catalogue)
     around.on_news(lambda: shell.wake("scaling", "spare"))
     state = _state(options, store, shell, gate, (history, file, applying, whatif), around)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(whatif.close)
-        address = await stack.enter_async_context(_listening(options, state))
+        address = await stack.enter_async_context(listening(options, state))
         stop = _signals(shell)
-        loops = [
-            *_fleet_loops(fleet, gate, shell, history),
-            _metering_loop(fleet, shell, history, store, file),
-            reconcile(_reload_loop(file, applying, clock), shell),
-        ]
+
+        def loops() -> list[Awaitable[NoReturn]]:
+            return [
+                *fleet_loops(fleet, gate, shell, history),
+                *workloads_loops(fleet, gate, shell, around),
+                metering(fleet, shell, history, store, file),
+                reconcile(reload_loop(file, applying, clock), shell),
+            ]
+
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_guarded(loop)) for loop in loops]
-            for name, run in around.tasks.items():
-                tasks.append(group.create_task(_guarded(run()), name=name))
+            tasks = [
+                group.create_task(_guarded(run()), name=name) for name, run in around.tasks.items()
+            ]
+            tasks.append(group.create_task(_loop_when_ready(around, loops), name="loops"))
             tasks.append(group.create_task(_prune(store, clock), name="prune"))
             tasks.append(group.create_task(_name_scenarios(state), name="scenarios"))
             # What is there now stays: the collector need not look at it again, which would hold
@@ -136,50 +158,6 @@ async def _run(
             for task in tasks:
                 task.cancel()
     log.info("stopped")
-
-
-def _gate(options: ServeOptions, around: Surroundings, fleet: Fleet) -> Gate:
-    """Advise or act; a model may choose for itself, but nobody acts under --mode advise."""
-
-    def mode(subject: str) -> Literal["act", "advise"] | None:
-        model = fleet.catalogue.models.get(ModelName(subject))
-        return None if model is None or options.mode == "advise" else model.mode
-
-    return Gate(acting=around.acts if options.mode is None else options.mode == "act", modes=mode)
-
-
-def _fleet_loops(
-    fleet: Fleet, gate: Gate, shell: Shell, history: History
-) -> list[Awaitable[NoReturn]]:
-    """Scaling decides, spare makes it so, placement moves who is in the way."""
-    moves, showing = Moves(), Showing(fleet, history, shell.metrics)
-
-    def seen(look: ScalingSeen, choices: Sequence[Choice], memory: ScalingMemory) -> None:
-        moves.scaling = memory  # who waits for devices, for placement
-        showing(look, choices, memory)
-
-    scaling = scaling_loop(fleet, gate, lambda: moves.memory, lambda: shell.wake("spare"), seen)
-    placement = placement_loop(fleet, gate, moves, lambda: shell.wake("scaling"))
-    return [
-        reconcile(scaling, shell),
-        reconcile(spare_loop(fleet, gate), shell),
-        reconcile(placement, shell),
-    ]
-
-
-def _metering_loop(
-    fleet: Fleet, shell: Shell, history: History, store: Store, file: FleetFile
-) -> Awaitable[NoReturn]:
-    meter = Metering(fleet, store.ledger, history, shell.metrics, lambda: file.force.version)
-    return reconcile(meter.loop(), shell)
-
-
-def _reload_loop(
-    file: FleetFile, applying: Applying, clock: Clock
-) -> Loop[CatalogueSeen, CatalogueMemory]:
-    return catalogue_loop(
-        file.look, applying.by_file, lambda faults: file.refuse(faults, clock.now())
-    )
 
 
 def _state(
@@ -219,24 +197,6 @@ def _state(
     )
 
 
-@contextlib.asynccontextmanager
-async def _listening(options: ServeOptions, state: State) -> AsyncIterator[str]:
-    """Serve pages and API; give their address."""
-    runner = web.AppRunner(make_app(state), access_log=None)
-    await runner.setup()
-    try:
-        site = web.TCPSite(runner, options.host, options.port)
-        try:
-            await site.start()
-        except OSError as cause:
-            where = f"{options.host}:{options.port}"
-            raise StartError(f"port: {where} cannot be listened on: {cause.strerror}") from cause
-        host, port = runner.addresses[0][:2]
-        yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
-    finally:
-        await runner.cleanup()
-
-
 def _signals(shell: Shell) -> asyncio.Event:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -244,6 +204,16 @@ def _signals(shell: Shell) -> asyncio.Event:
         loop.add_signal_handler(number, stop.set)
     loop.add_signal_handler(signal.SIGHUP, shell.wake, "catalogue")
     return stop
+
+
+async def _loop_when_ready(
+    around: Surroundings, loops: Callable[[], list[Awaitable[NoReturn]]]
+) -> None:
+    """Let the loops begin when there is something to be seen."""
+    await around.ready()
+    async with asyncio.TaskGroup() as group:
+        for loop in loops():
+            group.create_task(_guarded(loop))
 
 
 async def _guarded(eternal: Awaitable[NoReturn]) -> None:

@@ -1,19 +1,29 @@
 """What a daemon runs on: the embedded world, or a real cluster. The loops know no difference."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
 
 from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.decisions import Choice, Outcome
 from controlplane.loops.in_memory import SoleLeader
-from controlplane.ports import Cluster, Leadership, Signals
+from controlplane.ports import Cluster, Leadership, Signals, Workloads
 from controlplane.settings import ServeOptions
 from controlplane.simulation.embedded import embedded
 
 EMBEDDED = "embedded-"  # begins the name of every world that ends with its process
 
 Task: TypeAlias = Callable[[], Awaitable[NoReturn]]
+
+
+class StartError(Exception):
+    """The daemon cannot start; its text is one sentence for people."""
+
+
+async def _at_once() -> None:
+    """Be ready."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,18 +39,22 @@ class Surroundings:
     on_news: Callable[[Callable[[], None]], None]  # call this when something should be looked at
     tasks: Mapping[str, Task] = field(default_factory=dict)  # what must run for all of this
     leadership: Leadership = field(default_factory=SoleLeader)
+    ready: Callable[[], Awaitable[object]] = _at_once  # returns when a first look is worth it
+    workloads: Workloads | None = None  # the objects a real cluster holds for the models
+    told: Callable[[Choice, Outcome], None] = lambda _choice, _outcome: None  # of what was done
 
 
-def embedded_surroundings(
-    catalogue: Catalogue, clock: Clock, options: ServeOptions
-) -> Surroundings:
+@asynccontextmanager
+async def embedded_surroundings(
+    options: ServeOptions, catalogue: Catalogue, clock: Clock
+) -> AsyncIterator[Surroundings]:
     """Build a world from the fleet file; it ends with the process."""
     cluster = embedded(catalogue, clock, options.seed)
 
     def on_news(wake: Callable[[], None]) -> None:
         cluster.wake = wake
 
-    return Surroundings(
+    yield Surroundings(
         world=f"{EMBEDDED}{int(clock.now())}",
         title="embedded",
         acts=True,

@@ -65,6 +65,7 @@ class Shell:
     metrics: Metrics
     catalogue_version: Callable[[], int]
     leadership: Leadership = field(default_factory=SoleLeader)
+    told: Callable[[Choice, Outcome], None] = lambda _choice, _outcome: None  # of what was done
     wakes: dict[str, asyncio.Event] = field(default_factory=dict)
 
     def wake(self, *loops: str) -> None:
@@ -181,6 +182,8 @@ async def cycle(loop: Loop[S, M], shell: Shell, memory: M, *, save: bool = True)
             shell.metrics.decided(loop.name, choice.decisive)
         fence(shell, term)
         outcome = await loop.act(choice) if choice.actions else Outcome(Ending.DONE)
+        if choice.actions:
+            shell.told(choice, outcome)
         if row is not None:
             fence(shell, term)
             await shell.journal.close(row, outcome, shell.clock.now())

@@ -42,6 +42,6 @@ def test_a_loop_runs_as_often_as_is_said(name: str, seconds: str) -> None:
 
 
 def test_every_loop_has_its_line() -> None:
-    wired = (ROOT / "controlplane" / "daemon" / "composition.py").read_text("utf-8")
+    wired = [path.read_text("utf-8") for path in (ROOT / "controlplane" / "daemon").glob("*.py")]
 
-    assert len(LOOPS) == len(re.findall(r"\breconcile\(", wired))
+    assert len(LOOPS) == len(re.findall(r"\breconcile\(", "".join(wired)))

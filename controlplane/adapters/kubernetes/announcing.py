@@ -7,12 +7,13 @@ state: where one cannot be written, that is logged once and nothing else comes o
 
 import asyncio
 from collections import OrderedDict
+from typing import NamedTuple, NoReturn
 
 import structlog
 
 from controlplane.adapters.kubernetes.fencing import REFUSALS, NotLeadingError
 from controlplane.adapters.kubernetes.refusals import ConflictError, MissingError
-from controlplane.adapters.kubernetes.resources import EVENTS
+from controlplane.adapters.kubernetes.resources import DEPLOYMENTS, EVENTS
 from controlplane.adapters.kubernetes.scope import Scope
 from controlplane.clock import utc_text, wall
 from controlplane.domain.decisions import Choice, Ending, Outcome
@@ -39,8 +40,9 @@ class Announcements:
         self._scope = scope
         self._reporter = reporter
         self._counts: OrderedDict[str, int] = OrderedDict()
-        self._queue: asyncio.Queue[Manifest] = asyncio.Queue(WAITING)
+        self._queue: asyncio.Queue[_News] = asyncio.Queue(WAITING)
         self._failing = ""
+        self._uids: dict[str, str] = {}
 
     def tell(self, choice: Choice, outcome: Outcome) -> None:
         """Take note of what was carried out; what only stayed as it was is no news."""
@@ -48,21 +50,22 @@ class Announcements:
             return
         for about in self._about(choice):
             for reason in choice.trail[:MOST_OF_ONE]:
-                made = event(about, reason.code, _said(reason), utc_text(wall()), self._reporter)
-                try:
-                    self._queue.put_nowait(made)
-                except asyncio.QueueFull:
-                    return
+                if not self._queue.full():
+                    self._queue.put_nowait(_News(about, reason, utc_text(wall())))
 
-    async def run(self) -> None:
+    async def run(self) -> NoReturn:
         """Write them for ever."""
         while True:
             await self.write(await self._queue.get())
 
-    async def write(self, made: Manifest) -> None:
+    async def write(self, news: "_News") -> None:
         """Write one, or count it."""
         try:
-            await self._written(made)
+            uid = await self._uid(news.deployment)
+            if uid is not None:
+                about = Regarding(name=news.deployment, namespace=self._scope.namespace, uid=uid)
+                said = _said(news.reason)
+                await self._written(event(about, news.reason.code, said, news.at, self._reporter))
             self._failing = ""
         except NotLeadingError:  # whoever leads tells
             return
@@ -90,25 +93,39 @@ class Announcements:
         try:
             await self._scope.writes.create(self._scope.place(EVENTS), made)
         except ConflictError:
+            # A patch of nothing gives the object: no right is needed that writing does not.
             place = self._scope.place(EVENTS, made["metadata"]["name"])
-            found = await self._scope.api.get(place, Manifest)
+            found = await self._scope.writes.patch(place, {})
             return int((found.get("series") or {}).get("count", 1)) + 1
         return 1
 
-    def _about(self, choice: Choice) -> list[Regarding]:
-        """Give the Deployments a decision is about: those it acted on, else all of the model."""
+    async def _uid(self, name: str) -> str | None:
+        """Give the uid by which `kubectl describe` finds the Events of a Deployment."""
+        known = self._uids.get(name)
+        if known is None:
+            try:
+                found = await self._scope.api.get(self._scope.place(DEPLOYMENTS, name), Manifest)
+            except MissingError:  # it is not made yet, or KubeRay's: there is nothing to hang it on
+                return None
+            known = self._uids[name] = str(found["metadata"]["uid"])
+        return known
+
+    def _about(self, choice: Choice) -> list[str]:
+        """Name the Deployments a decision is about: those it acted on, else the model's first."""
         model = self._scope.catalogue.models.get(ModelName(choice.subject))
         if model is None:
             return []
         acted = {getattr(action, "node_class", None) for action in choice.actions}
         classes = [name for name in model.variants if name in acted] or list(model.variants)[:1]
-        return [
-            Regarding(
-                name=self._scope.deployment(ModelName(choice.subject), name),
-                namespace=self._scope.namespace,
-            )
-            for name in classes
-        ]
+        return [self._scope.deployment(ModelName(choice.subject), name) for name in classes]
+
+
+class _News(NamedTuple):
+    """What is to be told of a Deployment."""
+
+    deployment: str
+    reason: Reason
+    at: str
 
 
 def _said(reason: Reason) -> str:
