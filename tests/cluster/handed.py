@@ -6,6 +6,7 @@ socket, so a test that blocks its own event loop blocks neither kubelet nor prob
 
 import os
 from pathlib import Path
+from typing import Self
 
 import aiohttp
 import msgspec
@@ -28,6 +29,19 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True):
     socket: Path
     kubectl: Path
     versions: dict[str, str]
+
+    def write(self, place: Path) -> None:
+        """Leave word where the cluster is."""
+        half = place.with_suffix(".half")
+        half.write_bytes(msgspec.json.encode(self, enc_hook=str))
+        half.rename(place)
+
+    @classmethod
+    def read(cls, place: Path) -> Self:
+        """Take up what was left."""
+        return msgspec.json.decode(
+            place.read_bytes(), type=cls, dec_hook=lambda kind, text: kind(text)
+        )
 
     def api(self) -> Api:
         """Give an administrator's caller; use it as `async with`."""
@@ -84,7 +98,7 @@ def handed() -> Cluster | str:
     """Give the cluster around this process, or why there is none."""
     place = os.environ.get(VARIABLE)
     if place:
-        return msgspec.json.decode(Path(place).read_bytes(), type=Cluster)
+        return Cluster.read(Path(place))
     return os.environ.get(WHY_NOT) or (
         "no test cluster: run `make test`, or python -m tests.cluster run -- pytest tests/cluster"
     )

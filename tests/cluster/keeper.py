@@ -10,8 +10,6 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from controlplane.clock import stopwatch
 from tests.cluster.binaries import found, say, versions
 from tests.cluster.control import listening
@@ -65,9 +63,7 @@ def _hand_out(plane: Plane, said: dict[str, str], place: Path) -> Path:
         kubectl=plane.programs["kubectl"],
         versions=said,
     )
-    half = place.with_suffix(".half")
-    half.write_bytes(msgspec.json.encode(cluster))
-    half.rename(place)
+    cluster.write(place)
     return place
 
 

@@ -78,7 +78,8 @@ async def test_a_failing_liveness_probe_restarts_the_container(
     api: Api, namespace: str, nodes: Nodes
 ) -> None:
     (node,) = await nodes.add()
-    alive = answering(livenessProbe={**HEALTH, "failureThreshold": 1})
+    started = {**HEALTH, "failureThreshold": 30}
+    alive = answering(startupProbe=started, livenessProbe={**HEALTH, "failureThreshold": 1})
     await api.create(pod(namespace, "a", pod_spec(node, alive)))
     seen = await api.until(place(namespace, "a"), is_ready)
 
