@@ -80,10 +80,10 @@ def command(deployment: tuple[str, str], **asked: Unpack[Asked]) -> None:
     """
     if not asked["undo"]:
         for option, value in (("--model", asked["model"]), ("--class", asked["node_class"])):
-            if value is None or not is_name(value):
-                raise click.UsageError(
-                    f"{option}: {value or 'nothing'} is no name of the catalogue"
-                )
+            if value is None:
+                raise click.UsageError(f"{option} is missing: whose variant is it?")
+            if not is_name(value):
+                raise click.BadParameter(f"{value!r} is no name a catalogue has", param_hint=option)
     try:
         adoption = asyncio.run(_adopt(deployment, asked))
     except (NotAdoptableError, AddressError, UnavailableError, RefusedError) as cause:

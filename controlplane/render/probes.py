@@ -12,7 +12,7 @@ from controlplane.domain.quantities import ModelName
 from controlplane.domain.serving import Serving
 from controlplane.render.naming import Manifest
 
-PERIOD_S = 5
+STARTUP_S, READINESS_S = 2, 5  # periods; a start is seen soon, a busy engine is let be
 START_MARGIN = 1.5  # over our own limit
 HTTP, METRICS = "http", "metrics"
 
@@ -22,9 +22,9 @@ def startup(name: ModelName, model: Model, load_s: float) -> Manifest:
     worst = START_MARGIN * max(model.policy.spare.load_limit_s, 2 * load_s)
     return {
         "httpGet": _ask(name, model.serving),
-        "periodSeconds": PERIOD_S,
+        "periodSeconds": STARTUP_S,
         "timeoutSeconds": _timeout(model.serving),
-        "failureThreshold": ceil(worst / PERIOD_S),
+        "failureThreshold": ceil(worst / STARTUP_S),
     }
 
 
@@ -32,7 +32,7 @@ def readiness(name: ModelName, model: Model) -> Manifest:
     """Take an engine that stops answering out of the endpoints after two periods."""
     return {
         "httpGet": _ask(name, model.serving),
-        "periodSeconds": PERIOD_S,
+        "periodSeconds": READINESS_S,
         "timeoutSeconds": _timeout(model.serving),
         "failureThreshold": 2,
         "successThreshold": 1,
