@@ -21,7 +21,7 @@ from controlplane.telemetry.logs import configure
 @click.option("--port", help="Port to listen on, 0 for any; default 8080.")
 @click.option("--hosts", metavar="NAMES", help="Names people reach it by, with commas between.")
 @click.option("--speed", help="How fast the embedded world's time runs; default 1.")
-@click.option("--data", metavar="DIR", help="Folder of the store; default: your state folder.")
+@click.option("--data", metavar="WHERE", help="Folder of the store, or a postgresql:// address.")
 @click.option("--kubeconfig", metavar="FILE", help="Run on this cluster; or in-cluster.")
 @click.option("--namespace", help="Namespace of the models; default: the service account's.")
 @click.option("--mode", help="act or advise; default: act if embedded, else advise.")

@@ -4,17 +4,17 @@ import getpass
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, TypeVar
 
 import click
+from click.core import ParameterSource
 
 from controlplane.adapters.sql.store import Store
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.quantities import Instant, ModelName
 from controlplane.render.sentences import LANGUAGES
-from controlplane.settings import data_folder, parse_catalogue
+from controlplane.settings import data_place, parse_catalogue, refuse_password
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -23,11 +23,20 @@ def data_option(command: Command) -> Command:
     """Let a command be told where the store lies."""
     return click.option(
         "--data",
-        metavar="DIR",
+        metavar="WHERE",
         envvar="CONTROLPLANE_DATA",
         show_envvar=True,
+        callback=_without_password,
         help="Folder of the store, or a postgresql:// URL; default: your state folder.",
     )(command)
+
+
+def _without_password(
+    asked: click.Context, option: click.Parameter, told: str | None
+) -> str | None:
+    if asked.get_parameter_source(option.name or "") is ParameterSource.COMMANDLINE:
+        refuse_password("--data", told or "")
+    return told
 
 
 def json_option(command: Command) -> Command:
@@ -42,9 +51,9 @@ def language_option(command: Command) -> Command:
     )(command)
 
 
-def place(data: str | None) -> str | Path:
+def place(data: str | None) -> str:
     """Say where the store lies, as `serve` would."""
-    return data or data_folder(os.environ)
+    return data or data_place(os.environ)
 
 
 def who() -> str:

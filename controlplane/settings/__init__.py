@@ -2,7 +2,12 @@
 
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.settings.fleet import Checked, checked, load_catalogue, parse_catalogue, warnings
-from controlplane.settings.options import ServeOptions, data_folder, serve_options
+from controlplane.settings.options import (
+    ServeOptions,
+    data_place,
+    refuse_password,
+    serve_options,
+)
 from controlplane.settings.profiles import NAMES as PROFILES
 from controlplane.settings.profiles import Profile, merge, profile
 from controlplane.settings.reading import read
@@ -18,12 +23,13 @@ __all__ = [
     "Profile",
     "ServeOptions",
     "checked",
-    "data_folder",
+    "data_place",
     "load_catalogue",
     "merge",
     "parse_catalogue",
     "profile",
     "read",
+    "refuse_password",
     "serve_options",
     "warnings",
     "written_text",

@@ -3,8 +3,9 @@
 `--port 9000` and CONTROLPLANE_PORT=9000 are the same; the command line wins.
 """
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
@@ -18,7 +19,14 @@ from controlplane.settings.reading import adapter
 from controlplane.settings.rules import rule_of
 
 PREFIX = "CONTROLPLANE_"
-_OTHERS = ("DEBUG", "URL", "TOKEN")  # variables the commands read that are no option of the daemon
+_DATA_FILE = f"{PREFIX}DATA_FILE"
+_PASSWORD = re.compile(r"(?<=://)([^/?#\s:@]*):[^/?#\s]*@")  # user:password@host
+_OTHERS = (
+    "DEBUG",
+    "URL",
+    "TOKEN",
+    "DATA_FILE",
+)  # variables the commands read that are no option of the daemon
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,8 +46,10 @@ class ServeOptions:
     for whatever changes something."""
     speed: Annotated[float, Interval(gt=0, le=3600)] = 1.0
     """How fast the embedded world's time runs: 60 lets a minute pass in a second."""
-    data: Path
-    """Folder of the store: decisions, costs, what people set."""
+    data: str = field(repr=False)  # it may hold a password
+    """Where the store is, with decisions, costs, what people set: a folder (SQLite, one daemon), or
+    an address `postgresql://USER@HOST/NAME` that several daemons share. One with a password belongs
+    in the variable, or in the file that `CONTROLPLANE_DATA_FILE` names."""
     kubeconfig: Annotated[str, Len(1)] | None = None
     """Run on a real cluster: the kubeconfig that leads to it, or `in-cluster` for the service
     account of the pod this runs in. Without it the fleet is embedded, that is simulated."""
@@ -61,7 +71,9 @@ def serve_options(given: Mapping[str, object], environment: Mapping[str, str]) -
     `given` is what the command line said, None or absent where it said nothing.
     """
     names = [option.name for option in fields(ServeOptions)]
-    said: dict[str, str] = {"data": str(data_folder(environment))}
+    told = given.get("data")
+    refuse_password("--data", str(told or ""))
+    said: dict[str, str] = {"data": str(told or data_place(environment))}
     sources: dict[str, str] = {}
     for name in names:
         variable = PREFIX + name.upper()
@@ -76,13 +88,40 @@ def serve_options(given: Mapping[str, object], environment: Mapping[str, str]) -
     return options
 
 
-def data_folder(environment: Mapping[str, str]) -> Path:
-    """Say where the store lies: as told, else systemd's folder, else the user's state folder."""
-    told = environment.get(f"{PREFIX}DATA") or environment.get("STATE_DIRECTORY", "").split(":")[0]
-    if told:
-        return Path(told).expanduser()
-    state = environment.get("XDG_STATE_HOME") or "~/.local/state"
-    return Path(state).expanduser() / "controlplane"
+def data_place(environment: Mapping[str, str]) -> str:
+    """Say where the store is: as told, else systemd's folder, else the user's state folder.
+
+    An address with a password is best told in a file, which a Secret or a credential is.
+    """
+    told = environment.get(f"{PREFIX}DATA")
+    if not told and environment.get(_DATA_FILE):
+        return _address_in(environment[_DATA_FILE])
+    told = told or environment.get("STATE_DIRECTORY", "").split(":")[0]
+    if not told:
+        state = environment.get("XDG_STATE_HOME") or "~/.local/state"
+        told = f"{state}/controlplane"
+    return told if "://" in told else str(Path(told).expanduser())
+
+
+def refuse_password(option: str, told: str) -> None:
+    """Refuse a password on a command line, where every user of the machine can read it."""
+    if _PASSWORD.search(told):
+        rule = (
+            "must hold no password, for the list of processes shows it to everybody: "
+            f"set {PREFIX}DATA, or {_DATA_FILE} to a file with the address"
+        )
+        raise FaultsError([Fault(option, None, "", _PASSWORD.sub(r"\1:***@", told), rule)])
+
+
+def _address_in(name: str) -> str:
+    try:
+        told = Path(name).expanduser().read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        why = getattr(error, "strerror", None) or "it is no text"
+        raise FaultsError([Fault(_DATA_FILE, None, "", name, f"cannot be read: {why}")]) from error
+    if not told:
+        raise FaultsError([Fault(_DATA_FILE, None, "", name, "is empty; it must hold the address")])
+    return told
 
 
 def unknown_variables(environment: Mapping[str, str]) -> tuple[str, ...]:

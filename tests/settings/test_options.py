@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.domain.faults import FaultsError
-from controlplane.settings import data_folder, serve_options
+from controlplane.settings import data_place, serve_options
 from controlplane.settings.options import unknown_variables
 
 HOME = {"XDG_STATE_HOME": "/state"}
@@ -16,7 +16,7 @@ def test_without_a_word_the_defaults_hold() -> None:
 
     assert (options.host, options.port, options.speed) == ("127.0.0.1", 8080, 1.0)
     assert options.config is None
-    assert options.data == Path("/state/controlplane")
+    assert options.data == "/state/controlplane"
 
 
 def test_the_command_line_wins_over_the_environment() -> None:
@@ -58,7 +58,46 @@ def test_time_must_move_and_forwards(speed: str) -> None:
 def test_the_store_lies_where_told_else_where_the_system_says(
     environment: dict[str, str], folder: str
 ) -> None:
-    assert data_folder(environment) == Path(folder)
+    assert data_place(environment) == folder
+
+
+def test_the_store_s_address_may_stand_in_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "url"
+    file.write_text("postgresql://fleet:s3cret@db/fleet\n")
+
+    options = serve_options({}, {**HOME, "CONTROLPLANE_DATA_FILE": str(file)})
+
+    assert options.data == "postgresql://fleet:s3cret@db/fleet"
+
+
+def test_the_store_s_password_is_not_in_what_is_printed_of_the_options() -> None:
+    environment = {"CONTROLPLANE_DATA": "postgresql://fleet:s3cret@db/fleet"}
+
+    assert "s3cret" not in repr(serve_options({}, environment))
+
+
+@pytest.mark.parametrize(
+    ("content", "rule"),
+    [(None, "cannot be read: No such file or directory"), (" \n", "is empty")],
+)
+def test_a_file_without_an_address_is_named(content: str | None, rule: str, tmp_path: Path) -> None:
+    file = tmp_path / "url"
+    if content is not None:
+        file.write_text(content)
+
+    with pytest.raises(FaultsError, match=f"CONTROLPLANE_DATA_FILE: {file}: {rule}"):
+        data_place({"CONTROLPLANE_DATA_FILE": str(file)})
+
+
+@pytest.mark.parametrize("password", ["s3cret", "s3:c@ret", "s3cret%40"])
+def test_a_password_on_the_command_line_is_refused_and_not_repeated(password: str) -> None:
+    with pytest.raises(FaultsError) as raised:
+        serve_options({"data": f"postgresql://fleet:{password}@db/fleet"}, HOME)
+
+    (line,) = raised.value.lines
+    assert line.startswith("--data: postgresql://fleet:***@db/fleet: must hold no password")
+    assert "s3" not in line
+    assert serve_options({"data": "postgresql://fleet@db/fleet"}, HOME).data.startswith("postgres")
 
 
 def test_a_variable_nobody_reads_is_pointed_out() -> None:

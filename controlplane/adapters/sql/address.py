@@ -10,6 +10,14 @@ from controlplane.adapters.sql.faults import StoreError
 FILE_NAME = "controlplane.sqlite3"
 _ASYNCHRONOUS = {"sqlite": "sqlite+aiosqlite", "postgresql": "postgresql+psycopg"}
 _SYNCHRONOUS = {"sqlite": "sqlite", "postgresql": "postgresql+psycopg"}
+_LIMITS = {
+    "application_name": "controlplane",
+    "connect_timeout": "5",
+    "keepalives_idle": "10",
+    "keepalives_interval": "5",
+    "keepalives_count": "2",
+    "tcp_user_timeout": "15000",  # milliseconds
+}
 
 
 class Address:
@@ -27,12 +35,18 @@ class Address:
     @property
     def url(self) -> URL:
         """The address for asyncio."""
-        return self._url.set(drivername=_ASYNCHRONOUS[self.kind])
+        return self._with_limits().set(drivername=_ASYNCHRONOUS[self.kind])
 
     @property
     def blocking_url(self) -> URL:
         """The address for migrations, which run in a thread."""
-        return self._url.set(drivername=_SYNCHRONOUS[self.kind])
+        return self._with_limits().set(drivername=_SYNCHRONOUS[self.kind])
+
+    def _with_limits(self) -> URL:
+        """Let a server that is gone be noticed in seconds; what the address says itself stands."""
+        if self.kind != "postgresql":
+            return self._url
+        return self._url.update_query_dict({**_LIMITS, **self._url.query})
 
     @property
     def file(self) -> Path | None:
@@ -47,8 +61,10 @@ class Address:
         return self.file is not None and not self.file.exists()
 
     def __str__(self) -> str:
-        """The address for people, without its password."""
-        return str(self.file or self._url.render_as_string(hide_password=True))
+        """The address for people, without its password, wherever that stands."""
+        secret = {name: "***" for name in self._url.query if "password" in name.lower()}
+        shown = self._url.update_query_dict(secret) if secret else self._url
+        return str(self.file or shown.render_as_string(hide_password=True))
 
 
 def _in_folder(folder: Path) -> URL:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 from sqlalchemy import insert, select
+from sqlalchemy import text as sql
 
 from controlplane.adapters.sql.database import Database
 from controlplane.adapters.sql.tables import catalogues
@@ -10,6 +11,7 @@ from controlplane.domain.quantities import Instant
 from controlplane.ports import CatalogueVersion
 
 _NEWEST_FIRST = select(catalogues).order_by(catalogues.c.version.desc())
+_ONE_AT_A_TIME = sql("LOCK TABLE catalogues IN SHARE ROW EXCLUSIVE MODE")
 
 
 class SqlCatalogues:
@@ -23,6 +25,8 @@ class SqlCatalogues:
         """Store a version; the same text as the newest gives the newest back."""
         row = {"text": text, "source": source, "by": by, "at": at}
         async with self._database.writing() as connection:
+            if self._database.kind == "postgresql":  # two daemons read one file at the same time
+                await connection.execute(_ONE_AT_A_TIME)
             newest = (await connection.execute(_NEWEST_FIRST.limit(1))).mappings().first()
             if newest is not None and newest["text"] == text:
                 return CatalogueVersion(**newest)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DatabaseError, IntegrityError, InterfaceError, ProgrammingError
 
+from controlplane.adapters.sql.server_faults import server_says
 from controlplane.ports import UnavailableError
 
 
@@ -38,7 +39,7 @@ def sentence(error: BaseException, shown: str) -> str:
     code = getattr(cause, "sqlite_errorcode", None)
     said = _SQLITE_SAYS.get(code & 0xFF) if isinstance(code, int) else None
     if said is None:
-        said = "cannot be used: " + " ".join(str(cause).split())
+        said = server_says(cause)
     return f"the store {shown} {said}"
 
 
@@ -50,7 +51,9 @@ def translated(shown: str) -> Iterator[None]:
     except IntegrityError:
         raise  # our statement is wrong, not the store
     except ProgrammingError as error:
-        if getattr(error.orig, "sqlstate", None) != _NO_PERMISSION:
+        # Without a state it was refused before there was a connection: an option nobody knows.
+        wrong_statement = getattr(error.orig, "sqlstate", "") not in (None, _NO_PERMISSION)
+        if wrong_statement:
             raise
         raise StoreError(sentence(error, shown)) from error
     except (DatabaseError, InterfaceError, sqlite3.DatabaseError, OSError) as error:
