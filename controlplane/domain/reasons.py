@@ -71,6 +71,7 @@ class ReasonCode(StrEnum):
     ROTATED = "Rotated"
     LOAD_TOO_SLOW = "LoadTooSlow"
     NODE_SILENT = "NodeSilent"
+    ENGINE_RESTARTED = "EngineRestarted"
     REPLICA_FAILED = "ReplicaFailed"
     UNSCHEDULABLE = "Unschedulable"
     PUT_TO_SLEEP = "PutToSleep"

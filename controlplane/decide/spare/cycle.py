@@ -25,10 +25,11 @@ def cycle(
     gone = lost(seen.view.nodes).nodes
     left = free_devices(nodes, seen.view.replicas, table.devices, seen.view.others)
     free = Free(nodes, left)
+    overrides = dict(seen.overrides)
     choices = []
     for name in sorted(seen.plan, key=lambda m: (seen.plan[m].importance, m)):
         model = catalogue.models.get(name)
-        if model is None or paused(dict(seen.overrides), name) is not None:
+        if model is None or paused(overrides, name) is not None:
             continue
         variants, replicas = table.facts[name], by_model.get(name, ())
         choice = decide_spare(
@@ -39,7 +40,7 @@ def cycle(
                 standing=seen.plan[name],
                 variants=variants,
                 replicas=replicas,
-                lost=tuple(sorted(r.node for r in replicas if r.node in gone)),
+                lost=tuple(sorted(r.node for r in replicas if r.node in gone)) if gone else (),
                 room={f.node_class: free.fitting(f.node_class, f.devices) for f in variants},
             )
         )

@@ -16,6 +16,7 @@ from controlplane.decide.spare.promote import (
     promote,
     put_to_sleep,
     start_warm_ups,
+    take_back_restarted,
 )
 from controlplane.decide.spare.refill import leave_zone, replace_slow, resize, rotate
 from controlplane.domain.decisions import Choice
@@ -23,6 +24,7 @@ from controlplane.domain.decisions import Choice
 Rule: TypeAlias = Callable[[Draft], None]
 
 RULES: tuple[Rule, ...] = (
+    take_back_restarted,
     start_warm_ups,
     promote,  # capacity first
     start_drains,  # only what is more than the target
@@ -37,14 +39,26 @@ RULES: tuple[Rule, ...] = (
 )
 
 
+def _at_rest(draft: Draft) -> bool:
+    """Say whether everything serves where it should and no spare is kept: no rule would speak."""
+    seen, serving = draft.seen, len(draft.serving)
+    return (
+        serving == len(seen.replicas) == seen.standing.replicas
+        and not seen.policy.count
+        and not draft.leaving
+        and not any(draft.deficit(name) for name in draft.classes)
+    )
+
+
 def decide_spare(seen: SpareInput) -> Choice:
     """Decide what happens to one model's replicas. Pure: the same input gives the same choice."""
     draft = Draft(seen)
-    for rule in RULES:
+    serving = len(draft.serving)
+    for rule in () if _at_rest(draft) else RULES:
         rule(draft)
     return Choice(
         subject=seen.model,
-        current=sum(1 for r in seen.replicas if r.serving),
+        current=serving,
         target=seen.standing.replicas,
         trail=draft.figure.trail,
         refused=tuple(draft.refused),

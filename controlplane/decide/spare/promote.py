@@ -6,10 +6,18 @@ A replica may be promoted only after its health adapter says ready AND its warm-
 
 from controlplane.decide.spare.draft import Draft
 from controlplane.domain.actions import Lend, Sleep, Wake, WarmUp
+from controlplane.domain.quantities import ClassName
 from controlplane.domain.reasons import Evidence, ReasonCode, Refusal
 from controlplane.domain.replicas import Lane, Replica
 
 COLD_FACTOR = 2.5  # the first requests of an engine take 2 to 3 times as long
+
+
+def take_back_restarted(draft: Draft) -> None:
+    """Take an engine that began anew out of service: it is as cold as on its first day (law 7)."""
+    for replica in draft.restarted:
+        draft.flip(replica, Lane.LOADING)
+        draft.say(ReasonCode.ENGINE_RESTARTED, "replica", replica.name)
 
 
 def start_warm_ups(draft: Draft) -> None:
@@ -34,8 +42,7 @@ def _batch(draft: Draft, replica: Replica) -> int:
 def promote(draft: Draft) -> None:
     """Fill what each class lacks, then what the target lacks in all."""
     for name in draft.classes:
-        candidates = [r for r in _ready(draft) if r.node_class == name]
-        for replica in candidates[: max(0, draft.deficit(name))]:
+        for replica in _ready_on(draft, name)[: max(0, draft.deficit(name))]:
             _into_service(draft, replica)
     for replica in _ready(draft):
         if len(draft.staying) >= draft.seen.standing.replicas:
@@ -62,6 +69,8 @@ def label_warm(draft: Draft) -> None:
 def lend(draft: Draft) -> None:
     """Give low a part of a lending spare's slots, and take back what is lent no more."""
     policy = draft.seen.policy
+    if not draft.warm:
+        return
     slots = {facts.node_class: facts.slots for facts in draft.seen.variants}
     for replica in draft.warm:
         if replica.lane is not Lane.WARM:
@@ -86,7 +95,13 @@ def put_to_sleep(draft: Draft) -> None:
 def _ready(draft: Draft, *, leaving: bool = False) -> list[Replica]:
     """Give what may be promoted: awake ones first, then the oldest."""
     ready = [r for r in draft.warm if (r.name in draft.leaving) == leaving]
+    if len(ready) < 2:
+        return ready
     return sorted(ready, key=lambda r: (r.sleeping, r.created_at, r.name))
+
+
+def _ready_on(draft: Draft, name: ClassName) -> list[Replica]:
+    return [r for r in _ready(draft) if r.node_class == name] if draft.warm else []
 
 
 def _into_service(draft: Draft, replica: Replica) -> None:

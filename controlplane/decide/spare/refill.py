@@ -54,9 +54,10 @@ def resize(draft: Draft) -> None:
     for name in draft.classes:
         others = max(0, draft.deficit(name)) + spares.get(name, 0)
         surplus = loading[name] + warm[name] - others
-        for replica in _cancellable(draft, name)[: max(0, surplus)]:
-            draft.delete(replica)
-            draft.say(ReasonCode.SPARE_SURPLUS, "replica", replica.name)
+        if surplus > 0:
+            for replica in _cancellable(draft, name)[:surplus]:
+                draft.delete(replica)
+                draft.say(ReasonCode.SPARE_SURPLUS, "replica", replica.name)
         wanted = serving[name] + draining[name] + lost[name] + others
         grown = wanted - serving[name] - draining[name] - lost[name] - loading[name] - warm[name]
         if grown > 0 and not draft.victims.get(name):
@@ -84,6 +85,8 @@ def _spares(draft: Draft) -> dict[ClassName, int]:
         left -= here
         room[name] = room.get(name, 0) - max(0, lacking)
     for name in draft.classes:
+        if not left:
+            break
         grown = min(left, max(0, room[name]))
         spares[name] += grown
         left -= grown

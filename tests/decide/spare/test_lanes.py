@@ -282,3 +282,16 @@ def test_a_fleet_that_is_as_wanted_is_left_alone(count: int) -> None:
     spares = [a_replica(f"w{i}", Lane.WARM) for i in range(count)]
 
     assert decide(*serving(4), *spares, target=4, count=count).actions == ()
+
+
+@pytest.mark.parametrize("lane", [Lane.SERVING, Lane.WARM])
+def test_an_engine_that_began_anew_leaves_service_until_it_is_warmed_up(lane: Lane) -> None:
+    """Law 7: its container was restarted, by an OOM kill say, so it is as cold as a new one."""
+    restarted = a_replica("s9", lane, healthy=False, warmed_up=False)
+
+    choice = decide(*serving(1), restarted, target=2)
+
+    assert flip("s9", Lane.LOADING) in choice.actions
+    assert flip("s9", Lane.SERVING) not in choice.actions
+    assert codes(choice)[0] is ReasonCode.ENGINE_RESTARTED
+    assert not any(isinstance(action, SetReplicas) for action in choice.actions)

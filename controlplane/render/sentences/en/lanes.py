@@ -9,6 +9,12 @@ LANES: Table = {
         "more replicas are started[: {counts}]",
         "Fewer replicas are there than target and spares need, so more are created.",
     ),
+    C.ENGINE_RESTARTED: Wording(
+        "Engine restarted",
+        "the engine of [{replica}|a replica] began anew, so it leaves service",
+        "Its container was started again, after running out of memory perhaps. It is warmed up "
+        "like a new replica before it may serve.",
+    ),
     C.ZONE_LOST: Wording(
         "Zone lost",
         "a zone takes no more pods[, so {replica} leaves it][, so others take over: {counts}]",
