@@ -1,4 +1,5 @@
 """What protoc makes of `externalscaler.proto`: seven messages that will not change.
 
-It is committed, so that building and installing need no compiler; a test makes it anew and compares.
+It is committed, so that building and installing need no compiler; a test makes it anew and
+compares.
 """
