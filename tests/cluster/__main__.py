@@ -12,12 +12,13 @@ from pathlib import Path
 import click
 
 from tests.cluster import binaries, modules, namespace
-from tests.cluster.binaries import MissingError, cache, say
+from tests.cluster.binaries import KEDA, PLANE, MissingError, cache, say
 from tests.cluster.handed import VARIABLE, WHY_NOT
 from tests.cluster.keeper import keep
 
 _ANYTHING = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _NAME = click.option("--name", default="default", help="Several clusters may be up at a time.")
+_KEDA = click.option("--keda", is_flag=True, help="Build KEDA too, for tests that start it.")
 _COMMAND = click.argument("command", nargs=-1, required=True, type=click.UNPROCESSED)
 
 
@@ -27,20 +28,22 @@ def main() -> None:
 
 
 @main.command()
-def build() -> None:
+@_KEDA
+def build(*, keda: bool) -> None:
     """Build what the cluster needs, once."""
     try:
-        _build()
+        _build(keda=keda)
     except MissingError as error:
         raise click.ClickException(str(error)) from None
 
 
 @main.command(context_settings=_ANYTHING)
+@_KEDA
 @_COMMAND
-def run(command: Sequence[str]) -> None:
+def run(*, keda: bool, command: Sequence[str]) -> None:
     """Run a command inside, e.g. `run -- pytest tests/cluster`; without a cluster, tests skip."""
     try:
-        _build()
+        _build(keda=keda)
         namespace.check()
     except MissingError as error:
         if os.environ.get("CI"):
@@ -53,10 +56,11 @@ def run(command: Sequence[str]) -> None:
 
 @main.command()
 @_NAME
-def up(name: str) -> None:
+@_KEDA
+def up(name: str, *, keda: bool) -> None:
     """Keep a cluster up until Ctrl-C; `enter` gets at it."""
     try:
-        _build()
+        _build(keda=keda)
         namespace.check()
     except MissingError as error:
         raise click.ClickException(str(error)) from None
@@ -99,8 +103,8 @@ def keep_command(told_at: Path | None, command: Sequence[str]) -> None:
     sys.exit(asyncio.run(keep(command, told_at)))
 
 
-def _build() -> None:
-    binaries.build()
+def _build(*, keda: bool) -> None:
+    binaries.build([*PLANE, *(KEDA if keda else ())])
     modules.collect()
 
 

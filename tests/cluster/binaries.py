@@ -53,6 +53,7 @@ PROGRAMS: Mapping[str, Program] = {
     "keda-adapter": Program("keda", "github.com/kedacore/keda/v2/cmd/adapter"),
 }
 PLANE = ("etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl", "kwok")
+KEDA = ("keda-operator", "keda-adapter")
 
 
 class MissingError(Exception):
@@ -84,7 +85,9 @@ def found(names: Sequence[str] = PLANE) -> dict[str, Path]:
     places = {name: located(name) for name in names}
     missing = sorted(name for name, place in places.items() if place is None)
     if missing:
-        raise MissingError(f"{', '.join(missing)}: not built; run python -m tests.cluster build")
+        raise MissingError(
+            f"{', '.join(missing)}: not built; run python -m tests.cluster build --keda"
+        )
     return {name: place for name, place in places.items() if place is not None}
 
 

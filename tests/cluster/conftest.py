@@ -10,6 +10,7 @@ from kubernetes_asyncio import client, config
 
 from tests.cluster.api import Api
 from tests.cluster.audit import Audit
+from tests.cluster.binaries import KEDA, MissingError, found
 from tests.cluster.handed import Cluster, handed
 from tests.cluster.nodes import Nodes
 from tests.cluster.stage.scene import Scene, scene
@@ -53,7 +54,7 @@ async def namespace(api: Api) -> AsyncIterator[str]:
 
 @pytest.fixture
 async def nodes(api: Api, namespace: str) -> AsyncIterator[Nodes]:
-    """Give nodes to this test; they go with it, after its pods."""
+    """Give nodes to this test; they go with it, and so do the processes on them."""
     made = Nodes(api, namespace)
     yield made
     await made.clear()
@@ -69,3 +70,13 @@ async def stage(cluster: Cluster, api: Api, nodes: Nodes, namespace: str, tmp_pa
 def audit(cluster: Cluster) -> Audit:
     """Give what the API server is asked from here on."""
     return Audit(cluster.audit_log)
+
+
+@pytest.fixture
+async def keda(cluster: Cluster) -> None:
+    """Have a real KEDA; it stays up for the tests after this one."""
+    try:
+        found(KEDA)
+    except MissingError as error:
+        pytest.skip(str(error))
+    await cluster.start_keda()

@@ -24,6 +24,7 @@ class Control:
         self.deeds: dict[str, Deed] = {
             "api-server/stop": self._stop,
             "api-server/start": self._start,
+            "keda/start": self._keda,
             "requests": self._requests,
             "node/silence": self._silence,
             "node/freeze": self._freeze,
@@ -37,6 +38,10 @@ class Control:
 
     async def _start(self, _: dict[str, str]) -> Manifest:
         await self._plane.start_api_server()
+        return {}
+
+    async def _keda(self, _: dict[str, str]) -> Manifest:
+        await self._plane.start_keda()
         return {}
 
     async def _requests(self, _: dict[str, str]) -> Manifest:

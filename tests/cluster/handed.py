@@ -55,6 +55,10 @@ class Cluster(msgspec.Struct, frozen=True, kw_only=True):
         """Start it again; give back when it is ready."""
         await self.tell("api-server/start")
 
+    async def start_keda(self) -> None:
+        """Start a real KEDA, unless it is up; give back when the API server can ask it."""
+        await self.tell("keda/start")
+
     async def silence(self, node: str) -> None:
         """Let a node's kubelet say nothing more; its processes go on answering."""
         await self.tell("node/silence", node=node)

@@ -9,8 +9,10 @@ import aiohttp
 
 from tests.cluster import arguments
 from tests.cluster.api import Api, RefusedError
+from tests.cluster.binaries import KEDA, found
 from tests.cluster.child import Child
 from tests.cluster.credentials import SERVER, Credentials, prepare
+from tests.cluster.keda import Keda
 from tests.cluster.modules import manifests
 
 _PATIENCE_S = 120.0  # a machine may be busy; a plane that fails says so at once
@@ -23,6 +25,7 @@ class Plane:
         self.home = home
         self.programs = programs
         self.credentials: Credentials = prepare(home / "credentials")
+        self._keda: Keda | None = None
         self._served = 0  # requests that API servers before this one answered
         stages = {path.name: path for path in manifests("kwok")}
         commands = [
@@ -53,6 +56,8 @@ class Plane:
 
     async def stop(self) -> None:
         """Stop all, in reverse order: etcd last."""
+        if self._keda is not None:
+            await self._keda.stop()
         for child in reversed(self._children):
             await child.stop()
 
@@ -66,6 +71,13 @@ class Plane:
         """Stop the API server and nothing else."""
         self._served = await self.requests()
         await self._api_server.stop()
+
+    async def start_keda(self) -> None:
+        """Start KEDA too; it stays until the end."""
+        if self._keda is None:
+            self._keda = Keda(self.home, found(KEDA), self.credentials)
+            async with self.caller() as api:
+                await self._keda.start(api)
 
     async def requests(self) -> int:
         """Count the requests that were served since the plane came up."""
