@@ -6,7 +6,7 @@ that were seen, tolerations) are not in it: a new node must not replace every po
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from hashlib import sha256
 from typing import Any, NamedTuple, TypeAlias
 
@@ -22,7 +22,7 @@ from controlplane.render.placing import Ground, NowhereError
 from controlplane.render.pod import placed
 from controlplane.render.pre_pull import pre_pull
 
-Grounds: TypeAlias = Callable[[ClassName, str], Ground]  # of a class, for an image
+Grounds: TypeAlias = Mapping[ClassName, Ground]
 Devices: TypeAlias = Mapping[tuple[ModelName, ClassName], int]
 
 
@@ -51,27 +51,29 @@ def desired(
     wanted: list[Wanted] = []
     for (name, class_name), count in devices.items():
         if catalogue.models[name].serving.scheduled_by != "kuberay":  # KubeRay makes the pods
-            wanted += _of_variant(catalogue, (name, class_name), count, namespace, grounds)
+            key, ground = (name, class_name), grounds.get(class_name, Ground())
+            wanted += of_variant(catalogue, key, count, namespace, ground)
     for name, model in catalogue.models.items():
         if any(variant.deployment is None for variant in model.variants.values()):
             wanted.append(_service(name, model, namespace))
     for class_name in catalogue.node_classes:
-        wanted += _images(catalogue, class_name, namespace, grounds)
+        wanted += _images(catalogue, class_name, namespace, grounds.get(class_name, Ground()))
     return {each.key: each for each in wanted}
 
 
-def _of_variant(
+def of_variant(
     catalogue: Catalogue,
     key: tuple[ModelName, ClassName],
     devices: int,
     namespace: str,
-    grounds: Grounds,
+    ground: Ground,
 ) -> Iterator[Wanted]:
+    """Render what one variant asks for."""
     name, class_name = key
     model = catalogue.models[name]
     variant = model.variants[class_name]
     named = deployment_name(name, model, class_name)
-    of = placed(catalogue, key, devices, namespace, grounds(class_name, variant.image))
+    of = placed(catalogue, key, devices, namespace, ground)
     elsewhere = model.policy.scaling.writer != "controlplane"
     made = Wanted("Deployment", named, name, class_name, elsewhere=elsewhere)
     if variant.deployment is not None:
@@ -97,11 +99,11 @@ def _service(name: ModelName, model: Model, namespace: str) -> Wanted:
 
 
 def _images(
-    catalogue: Catalogue, class_name: ClassName, namespace: str, grounds: Grounds
+    catalogue: Catalogue, class_name: ClassName, namespace: str, ground: Ground
 ) -> Iterator[Wanted]:
     made = Wanted("DaemonSet", pre_pull_name(class_name), FLEET, class_name)
     try:
-        manifest = pre_pull(catalogue, class_name, namespace, grounds(class_name, ""))
+        manifest = pre_pull(catalogue, class_name, namespace, ground)
     except NowhereError:  # no node of the class: there is nowhere to bring images to
         return
     if manifest is not None:

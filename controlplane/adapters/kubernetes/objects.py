@@ -30,13 +30,13 @@ from controlplane.adapters.kubernetes.resources import (
 )
 from controlplane.adapters.kubernetes.scope import Scope
 from controlplane.adapters.kubernetes.strays import strays
-from controlplane.domain import marks
 from controlplane.domain.actions import Ensure
+from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import DONE, Outcome
 from controlplane.domain.overrides import FLEET
 from controlplane.domain.quantities import Instant, ModelName
 from controlplane.domain.workloads import Piece, PieceKey, Pieces, State, WorkloadsView
-from controlplane.render.desired import Wanted, desired
+from controlplane.render.desired import Grounds, Wanted, desired, of_variant
 
 KINDS: Mapping[str, Resource] = {
     "Deployment": DEPLOYMENTS,
@@ -44,7 +44,6 @@ KINDS: Mapping[str, Resource] = {
     "Service": SERVICES,
     "DaemonSet": DAEMON_SETS,
 }
-OURS = f"app.kubernetes.io/managed-by={marks.MANAGER}"
 
 
 class _Live(NamedTuple):
@@ -54,6 +53,14 @@ class _Live(NamedTuple):
     why: str = ""
 
 
+class _Rendered(NamedTuple):
+    """What was rendered last, and of what."""
+
+    catalogue: Catalogue
+    grounds: Grounds
+    objects: Mapping[PieceKey, Wanted]
+
+
 class Objects:
     """All objects of one namespace that are ours to make."""
 
@@ -61,16 +68,22 @@ class Objects:
         """Know of nobody else yet."""
         self._scope = scope
         self._rivals: Rivals | None = None
+        self._rendered: _Rendered | None = None
 
-    def wanted(self) -> dict[PieceKey, Wanted]:
-        """Render what the catalogue in force asks for, on the nodes as they are now."""
+    def wanted(self) -> Mapping[PieceKey, Wanted]:
+        """Render what the catalogue in force asks for, on the nodes as they are now.
+
+        Nodes say something every second and rarely anything new, so what was rendered stands until
+        catalogue or ground is another.
+        """
         scope = self._scope
-        return desired(
-            scope.catalogue,
-            scope.table.devices,
-            scope.namespace,
-            lambda node_class, image: scope.sight.ground(scope.catalogue, node_class, image),
-        )
+        catalogue = scope.catalogue
+        grounds = {name: scope.sight.ground(catalogue, name) for name in catalogue.node_classes}
+        last = self._rendered
+        if last is None or last.catalogue is not catalogue or last.grounds != grounds:
+            made = desired(catalogue, scope.table.devices, scope.namespace, grounds)
+            last = self._rendered = _Rendered(catalogue, grounds, made)
+        return last.objects
 
     async def look(self, at: Instant) -> WorkloadsView:
         """Say how everything stands. Whatever may not be read is said so, and the rest is read."""
@@ -79,7 +92,8 @@ class Objects:
         live = {kind: await self._listed(resource) for kind, resource in KINDS.items()}
         pieces: dict[str, list[Piece]] = {}
         for each in wanted.values():
-            pieces.setdefault(each.subject, []).append(await self._piece(each, live[each.kind]))
+            piece = await self._piece(each, live[each.kind])
+            pieces.setdefault(each.subject, []).append(piece)
         lost = strays(self._scope.ours())
         subjects = [
             Pieces(
@@ -123,9 +137,21 @@ class Objects:
     ) -> Manifest:
         """Apply an object."""
         widen = live is not None and self._waiting(wanted) and must_widen(wanted, live)
-        manifest = to_apply(wanted, live, replicas=replicas, widen=widen)
+        manifest = to_apply(self._hinted(wanted), live, replicas=replicas, widen=widen)
         place = self._scope.place(KINDS[wanted.kind], wanted.name)
         return await self._scope.writes.apply(place, manifest, force=force)
+
+    def _hinted(self, wanted: Wanted) -> Wanted:
+        """Prefer nodes that have the image; who they are is only looked up for what is written."""
+        scope = self._scope
+        if wanted.kind != "Deployment" or wanted.node_class is None:
+            return wanted
+        key = ModelName(wanted.subject), wanted.node_class
+        image = scope.catalogue.models[key[0]].variants[key[1]].image
+        ground = scope.sight.ground(scope.catalogue, wanted.node_class, image)
+        devices = scope.table.devices[key]
+        again = of_variant(scope.catalogue, key, devices, scope.namespace, ground)
+        return next(each for each in again if each.key == wanted.key)
 
     async def deployment(self, name: str) -> Manifest | None:
         """Give a Deployment as it is now."""
@@ -136,7 +162,7 @@ class Objects:
 
     async def _listed(self, resource: Resource) -> _Live:
         try:
-            found = await self._scope.api.list(self._scope.place(resource), Manifest, labels=OURS)
+            found = await self._scope.api.list(self._scope.place(resource), Manifest)
         except ForbiddenError as cause:
             return _Live({}, str(cause))
         return _Live({each["metadata"]["name"]: each for each in found})
@@ -152,12 +178,8 @@ class Objects:
         if wanted.why or listed.why:
             return said(wanted, State.REFUSED, why=wanted.why or listed.why)
         live = listed.of.get(wanted.name)
-        try:
-            live = live or await self._one(wanted)  # it may be there, and somebody else's
-            if wanted.adopted:
-                return await self._adopted(wanted, live)
-        except ForbiddenError as cause:
-            return said(wanted, State.REFUSED, why=str(cause))
+        if wanted.adopted:
+            return await self._adopted(wanted, live)
         if live is None:
             return said(wanted, State.MISSING)
         show = f"kubectl get {wanted.kind.lower()} {wanted.name} -n {self._scope.namespace} -o yaml"
@@ -174,7 +196,10 @@ class Objects:
         others = foreign(wanted, live, (await self.rivals()).get(wanted.key), adopt)
         if others is not None:
             return others
-        new = await unlabelled(self._scope, wanted, live)
+        try:
+            new = await unlabelled(self._scope, wanted, live)
+        except ForbiddenError as cause:
+            return said(wanted, State.REFUSED, why=str(cause))
         if new:
             return said(wanted, State.CHANGED, what=f"{len(new)} pods without labels")
         return said(wanted, State.SETTLED)

@@ -31,7 +31,7 @@ PORT = 'k:{"containerPort":8000,"protocol":"TCP"}'
 
 def fields(**engine: Any) -> dict[str, Any]:
     """Everything in DESIRED, as applied by us; the container's fields can be taken away."""
-    of_engine = {
+    of_engine: dict[str, Any] = {
         ".": {},
         "f:name": {},
         "f:image": {},
