@@ -89,7 +89,7 @@ def node(
 
 def is_true(kind: str, manifest: Manifest) -> bool:
     """Say whether an object's condition holds."""
-    said = manifest.get("status", {}).get("conditions", ())
+    said = manifest.get("status", {}).get("conditions") or ()
     return any(c["type"] == kind and c["status"] == "True" for c in said)
 
 

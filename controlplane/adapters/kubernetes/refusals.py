@@ -13,6 +13,7 @@ from controlplane.adapters.kubernetes.resources import Place
 from controlplane.ports import UnavailableError
 
 _USER = re.compile(r'User "([^"]+)"')
+_UNTYPED = "failed to create typed patch object"  # how an apply of an unknown field is refused
 _ACCOUNT = re.compile(r"system:serviceaccount:([^:]+):(.+)")
 
 
@@ -92,6 +93,8 @@ def refusal(asked: Asked, code: int, body: bytes) -> Exception:
         return UnavailableError(sentence)
     if code == 403:
         return ForbiddenError(_forbidden(asked, said), code=code, reason=status.reason)
+    if code == 500 and _UNTYPED in said:
+        return InvalidError(f"{asked} was refused: {said}", code=code, reason=status.reason)
     if code == 429 or code >= 500:
         return UnavailableError(f"{asked}: the API server cannot answer now ({code}: {said})")
     kind = _KINDS.get(code, RefusedError)

@@ -95,6 +95,18 @@ def test_an_api_server_that_cannot_answer_now_is_away(code: int) -> None:
     assert "bad gateway" in str(told)
 
 
+def test_an_apply_of_a_field_nobody_knows_is_refused_though_it_comes_as_a_500() -> None:
+    said = (
+        "failed to create typed patch object (models/chat; apps/v1, Kind=Deployment): "
+        ".spec.replicaz: field not declared in schema"
+    )
+
+    told = refusal(Asked("patch", Place(DEPLOYMENTS, "models", "chat")), 500, status(said))
+
+    assert isinstance(told, InvalidError)
+    assert ".spec.replicaz" in str(told)
+
+
 def test_credentials_nobody_knows_are_said_to_be_so() -> None:
     told = refusal(Asked("list", Place(NODES)), 401, status("Unauthorized"))
 

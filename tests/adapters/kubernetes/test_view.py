@@ -13,7 +13,6 @@ from controlplane.adapters.kubernetes.connecting import connect
 from controlplane.adapters.kubernetes.node_shape import Machine
 from controlplane.adapters.kubernetes.pod_shape import Pod
 from controlplane.adapters.kubernetes.view import Sight
-from controlplane.domain.decisions import DONE, Outcome
 from controlplane.domain.fleet import FleetView, free_devices
 from controlplane.domain.quantities import ClassName, ReplicaName
 from controlplane.domain.samples import Absence, NoData
@@ -21,33 +20,10 @@ from controlplane.ports import EngineAt, EngineState, UnavailableError
 from tests.adapters.kubernetes.objects import AT_S, CATALOGUE, GPU, a_machine, a_pod, kept, runs
 from tests.adapters.kubernetes.test_connecting import GOOD
 from tests.adapters.kubernetes.test_inventory import A100, T4
+from tests.adapters.kubernetes.told import Told
 
 NOW = AT_S + 100
 X = ClassName("T4")
-
-
-class Told:
-    """Engines of which it is told what they said."""
-
-    def __init__(self) -> None:
-        self.states: dict[str, EngineState] = {}
-
-    def follow(self, engines: object) -> None: ...
-
-    def state(self, replica: ReplicaName) -> EngineState | None:
-        return self.states.get(replica)
-
-    async def warm_up(self, replica: ReplicaName, requests: int) -> Outcome:
-        del replica, requests
-        return DONE
-
-    async def sleep(self, replica: ReplicaName) -> Outcome:
-        del replica
-        return DONE
-
-    async def wake_up(self, replica: ReplicaName) -> Outcome:
-        del replica
-        return DONE
 
 
 @pytest.fixture
