@@ -21,13 +21,14 @@ from controlplane.adapters.keda.board import Board
 from controlplane.adapters.keda.server import ScalerPort
 from controlplane.clock import Clock
 from controlplane.decide.scaling.inputs import ScalingSeen
+from controlplane.domain.fleet import FleetView
 from controlplane.domain.quantities import ModelName
 from controlplane.loops.fleet import Fleet
 from controlplane.loops.handover import Handover
 from controlplane.loops.in_memory import MemoryOverrides
 from controlplane.simulation.embedded import embedded
 from tests.adapters.keda.asking import Keda
-from tests.builders import a_catalogue, a_class_load, a_load, a_model
+from tests.builders import a_catalogue, a_class_load, a_load, a_model, a_replica
 
 MODELS = 1_000
 PER_S, SECONDS = 100, 10
@@ -54,14 +55,17 @@ async def _serve(told: Connection) -> None:
     port = ScalerPort(board, lambda: catalogue, clock, "127.0.0.1:0")
     running = asyncio.create_task(port.run())
     await port.answers.wait()
-    view = await cluster.observe()
+    replicas = tuple(a_replica(f"{name}-{n}", model=name) for name in NAMES for n in range(4))
+    view = FleetView(at=clock.now(), nodes=(), replicas=replicas)
     loads = {name: a_load(a_class_load(queue=n % 9), model=name) for n, name in enumerate(NAMES)}
     gc.collect()
     gc.freeze()  # as the daemon does
-    told.send(port.port)
     while not running.done():
         fresh = {n: msgspec.structs.replace(of, at=clock.now()) for n, of in loads.items()}
         await handover.update(ScalingSeen(at=clock.now(), view=view, loads=fresh))
+        if not told.closed:
+            told.send(port.port)
+            told.close()
         await asyncio.sleep(5)
 
 

@@ -85,13 +85,16 @@ def weighted_depth(load: ModelLoad, policy: ScalingPolicy, replicas: int) -> int
     raises nor lowers: it rises only above `target + hysteresis`, and falls only below `target`.
     """
     own = policy.depth_target is not None
-    weights = policy.depth_weights if own else SEED_WEIGHTS
-    depth = 0.0
-    for priority in PRIORITIES:
-        waiting = load.classes[priority].queue.x if priority in load.classes else None
-        if waiting is None:
-            return None
-        depth += waiting * weights.get(priority, 0)
+    weights: Mapping[Priority, int] = policy.depth_weights if own else SEED_WEIGHTS
+    if len(load.classes) == 1:  # from a source that knows no classes: each request counts once
+        weights = dict.fromkeys(PRIORITIES, 1)
+    depth = 0.0 if load.classes else None
+    for priority, of_class in load.classes.items():
+        waiting = of_class.queue.x
+        weight = weights.get(priority, 0)
+        depth = None if depth is None or waiting is None else depth + waiting * weight
+    if depth is None:
+        return None
     per_replica = max(1, round(policy.depth_target or SEED_DEPTH))
     hysteresis = policy.depth_hysteresis if own else SEED_HYSTERESIS
     held = per_replica * replicas
@@ -116,13 +119,13 @@ def _drain(queue: int | None, serving: Serving) -> int | None:
 
 def _worst_wait(load: ModelLoad, policy: ModelPolicy) -> int | None:
     """Give the worst class's P99 wait; one over its limit speaks even where others are silent."""
-    worst, unknown = 0.0, False
-    for priority, objective in policy.objectives.items():
-        sample = load.classes[priority].wait_p99 if priority in load.classes else None
-        if sample is None or (sample.x is None and sample != IDLE):
-            unknown = True
-        else:
-            worst = max(worst, (sample.x or 0.0) / objective.wait_p99_s)
-    if (unknown and worst <= 1) or not policy.objectives:
+    felt = [
+        (of_class.wait_p99, policy.objectives[priority].wait_p99_s)
+        for priority, of_class in load.classes.items()
+        if priority in policy.objectives
+    ]
+    known = [(wait.x or 0.0) / limit for wait, limit in felt if wait.x is not None or wait == IDLE]
+    worst = max(known, default=0.0)
+    if not felt or (len(known) < len(felt) and worst <= 1):
         return None
     return whole(MILLI * worst)

@@ -131,3 +131,10 @@ def test_k5_any_input_gives_finite_whole_numbers_or_nothing(
         *found.target.values(),
     ):
         assert x is None or (0 <= x <= MOST and type(x) is int and int(float(x)) == x)
+
+
+def test_a_source_that_knows_no_classes_counts_each_request_once() -> None:
+    load = ModelLoad(model=CHAT, at=NOW, classes={Priority.HIGH: a_class_load(queue=8, wait=0.2)})
+
+    found = told(load)
+    assert (found.weighted_depth, found.wait_p99) == (8, 2_000)
