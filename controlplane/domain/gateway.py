@@ -23,6 +23,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     slots: int  # requests it serves at once; of a lending spare, those it lends
     zone: Zone = Zone("")
     lending: bool = False  # a spare: for low alone
+    taking: bool = True  # False: gets nothing new; its slots are those still busy
 
 
 class ServedModel(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,7 +44,7 @@ class ServedModel(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def serving(self) -> tuple[Endpoint, ...]:
-        """Replicas in service."""
+        """Replicas in service, those included that only finish what they have."""
         return tuple(at for at in self.endpoints if not at.lending)
 
     @property

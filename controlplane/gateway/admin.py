@@ -1,6 +1,5 @@
 """What a running Envoy says about itself, over its admin socket."""
 
-
 import aiohttp
 import msgspec
 

@@ -6,7 +6,7 @@ Slots never leak: whatever ends a request ends in `end`, which may be called twi
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import inf
+from math import ceil, inf
 
 from controlplane.clock import stopwatch
 from controlplane.decide.admission.admission import Admission
@@ -66,7 +66,7 @@ class Desk:
         slots = sum(at.slots for at in model.serving)
         mine = int(slots * self.share) if self.granted is None else self.granted
         lent = int(sum(at.slots for at in model.lending) * self.share)
-        ready = sum(at.slots > 0 for at in model.serving)
+        ready = sum(at.taking for at in model.serving)
         self._begin(
             self.admission.capacity(
                 now,
@@ -81,7 +81,8 @@ class Desk:
 
     def carry(self, foreign: int) -> None:
         """Count running requests we have no stream of: they hold slots all the same."""
-        more, self.foreign = foreign - self.foreign, foreign
+        mine = ceil(foreign * self.share)
+        more, self.foreign = mine - self.foreign, mine
         self.admission.count(LOWEST, more, SERVING)
         if more < 0:
             now = stopwatch()

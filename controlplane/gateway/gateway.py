@@ -66,7 +66,7 @@ class Gateway:
         self._breach = breach
         self._admin = Admin(self.site.admin[0])
         self.envoy = None if options.proxy else Envoy(options, self._admin)
-        self._crew = Crew(self._openings(), self._heard)
+        self._crew = Crew(self._openings(), self._heard, self._lost)
         self._tasks: list[asyncio.Task[None]] = []
         self._shut: dict[str, int] = {}
         self._foreign: dict[str, int] = {}
@@ -82,7 +82,7 @@ class Gateway:
             changed = put(self.options.folder / "bootstrap.json", start)
             found = await self.envoy.found(same=not changed)
             if found:
-                self._foreign = await self._admin.running() or {}
+                self._foreign = await self._alone(plan)
         self._serve(plan)
         try:
             await self._crew.start()
@@ -94,6 +94,16 @@ class Gateway:
         self._tasks = [asyncio.create_task(self._look(), name="gateway")]
         if self.envoy is not None:
             self._tasks.append(asyncio.create_task(self.envoy.watch(), name="envoy"))
+
+    @property
+    def ready(self) -> bool:
+        """Say whether every worker serves."""
+        return self._crew.ready
+
+    @property
+    def pids(self) -> list[int]:
+        """Process ids of the admission workers."""
+        return self._crew.pids
 
     async def update(self, plan: GatewayPlan) -> None:
         """Put a plan in force; raises FaultsError when it does not hold, and the old one stays."""
@@ -107,9 +117,12 @@ class Gateway:
 
         With `leave_envoy` it goes on without us, for the daemon that comes next.
         """
-        for task in self._tasks:
+        tasks, self._tasks = self._tasks, []
+        if not tasks:
+            return
+        for task in tasks:
             task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await asyncio.gather(*tasks, return_exceptions=True)
         if self.envoy is not None and not leave_envoy:
             await self._admin.drain()
         await self._crew.end(self.options.grace_s)
@@ -173,8 +186,23 @@ class Gateway:
                 self.breakers.probing(model, wall())
                 self._tell_shut()
             case Ready(port=port):
-                self.counts.ended(worker)  # another had this place before
                 self.port = port or self.port
+
+    async def _lost(self, worker: int) -> None:
+        """A worker has ended; what it had admitted goes on in Envoy, and holds slots."""
+        self.counts.ended(worker)
+        if self.envoy is None:
+            return
+        self._foreign = await self._alone(self.plan)
+        self._crew.tell(Foreign(self._foreign))
+
+    async def _alone(self, plan: GatewayPlan) -> dict[str, int]:
+        """Count what runs without a stream of ours; as before while Envoy does not say."""
+        active, ours = await self._admin.running(), self.counts.running
+        if active is None:
+            return self._foreign
+        alone = {m.name: active.get(m.name, 0) - ours.get(m.name, 0) for m in plan.models}
+        return {name: count for name, count in alone.items() if count > 0}
 
     def _tell_shut(self, *, force: bool = False) -> None:
         shut = self.breakers.shut(wall())
@@ -194,14 +222,8 @@ class Gateway:
 
     async def _recount(self) -> None:
         """Requests from before a restart only become fewer."""
-        active = await self._admin.running()
-        if active is None:
-            return
-        ours = self.counts.running
-        left = {
-            model: min(count, max(0, active.get(model, 0) - ours.get(model, 0)))
-            for model, count in self._foreign.items()
-        }
+        alone = await self._alone(self.plan)
+        left = {model: min(count, alone.get(model, 0)) for model, count in self._foreign.items()}
         left = {model: count for model, count in left.items() if count}
         if left != self._foreign:
             self._foreign = left

@@ -43,9 +43,9 @@ class Turns:
     def next(self, ticket: Ticket[Entry], now: float) -> Entry:
         """Give the request that takes this place, and let its tenant's turn pass."""
         entry, line = ticket.request, self._lines[ticket.rank]
-        if len(line) > 1 and now - entry.arrived < KEEPS_PLACE_S:
+        if now - entry.arrived < KEEPS_PLACE_S:
             first = next(iter(line.values()))[0]
-            if first.asked.weight == ticket.weight:
+            if first is not entry and first.asked.weight == ticket.weight:
                 entry = _exchanged(ticket, first)
         self.leave(entry)
         if entry.asked.tenant in line:

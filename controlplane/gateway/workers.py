@@ -2,7 +2,7 @@
 
 import asyncio
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 
 import msgspec
 import structlog
@@ -19,9 +19,14 @@ log = structlog.stdlib.get_logger(__name__)
 class Crew:
     """All workers of one gateway."""
 
-    def __init__(self, openings: Sequence[Open], heard: Callable[[int, Event], None]) -> None:
-        """Know how each is opened, and who hears their events."""
-        self._openings, self._heard = openings, heard
+    def __init__(
+        self,
+        openings: Sequence[Open],
+        heard: Callable[[int, Event], None],
+        lost: Callable[[int], Awaitable[None]],
+    ) -> None:
+        """Know how each is opened, who hears their events, and whom to ask before a new one."""
+        self._openings, self._heard, self._lost = openings, heard, lost
         self._processes: list[asyncio.subprocess.Process | None] = [None] * len(openings)
         self._standing: dict[type[Command], Command] = {}  # what a new worker must know
         self._ready = [asyncio.Event() for _ in openings]
@@ -45,6 +50,11 @@ class Crew:
         for n, process in enumerate(self._processes):
             if process is not None and process.stdin is not None and only in (None, n):
                 process.stdin.write(written)
+
+    @property
+    def ready(self) -> bool:
+        """Say whether all of them serve."""
+        return all(ready.is_set() for ready in self._ready)
 
     @property
     def count(self) -> int:
@@ -90,8 +100,10 @@ class Crew:
                     await process.wait()
             if self._ending:
                 return
+            self._ready[n].clear()
             log.warning("admission worker has ended; another is started", code=process.returncode)
             await asyncio.sleep(PAUSE_S)
+            await self._lost(n)
 
     async def _serve(self, n: int, process: asyncio.subprocess.Process) -> None:
         if process.stdin is None or process.stdout is None:

@@ -57,6 +57,8 @@ class Engine:
         self.arrived.set()
         try:
             return await self._answer(request, how)
+        except ConnectionError:  # the client left; there is nobody to tell
+            return web.Response()
         finally:
             self.running -= 1
 

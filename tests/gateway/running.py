@@ -145,12 +145,12 @@ class Call:
             for name, _, value in (line.partition(": ") for line in head[1:] if line)
         }
         if headers.get("transfer-encoding") == "chunked":
-            body = await self._chunks()
+            body = await self.chunks()
         else:
             body = await self.reader.readexactly(int(headers.get("content-length", "0")))
         return Reply(int(head[0].split()[1]), headers, body)
 
-    async def _chunks(self) -> bytes:
+    async def chunks(self) -> bytes:
         body = b""
         while size := int(await self.reader.readline(), 16):
             body += await self.reader.readexactly(size)

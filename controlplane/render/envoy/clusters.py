@@ -26,9 +26,14 @@ def clusters(plan: GatewayPlan, folder: str) -> list[Plain]:
     for model in plan.models:
         for lent in (False, True):
             name = cluster_name(model.name, lent=lent)
-            members = model.lending if lent else model.serving
+            members = taking(model.lending if lent else model.serving)
             found.append(cluster(name, model, members, f"{folder}/{endpoint_file(name)}", plan))
     return found
+
+
+def taking(members: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
+    """Leave out those that get nothing new."""
+    return tuple(at for at in members if at.taking)
 
 
 def cluster(

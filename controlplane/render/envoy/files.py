@@ -11,6 +11,7 @@ from controlplane.render.envoy.clusters import (
     clusters,
     endpoint_file,
     peers,
+    taking,
 )
 from controlplane.render.envoy.listener import listener
 from controlplane.render.envoy.names import ADMISSION, PEERS, cluster_name
@@ -106,8 +107,8 @@ def response(resources: Sequence[Plain]) -> Plain:
 def _members(plan: GatewayPlan) -> list[tuple[str, Sequence[Endpoint]]]:
     found: list[tuple[str, Sequence[Endpoint]]] = []
     for model in plan.models:
-        found.append((cluster_name(model.name), model.serving))
-        found.append((cluster_name(model.name, lent=True), model.lending))
+        found.append((cluster_name(model.name), taking(model.serving)))
+        found.append((cluster_name(model.name, lent=True), taking(model.lending)))
     if plan.peers:
         found.append((PEERS, plan.peers))
     return found

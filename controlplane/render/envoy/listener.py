@@ -166,9 +166,11 @@ def endings() -> Plain:
 def own_answers() -> Plain:
     """Say why Envoy itself answered, in the same header admission uses."""
 
-    def mapped(flags: list[str], reason: str, status: int) -> Plain:
+    def mapped(flags: list[str], reason: str, status: int, asked: str = "") -> Plain:
+        of_flags = {"response_flag_filter": {"flags": flags}}
+        said = {"header_filter": {"header": {"name": asked, "present_match": True}}}
         return {
-            "filter": {"response_flag_filter": {"flags": flags}},
+            "filter": {"and_filter": {"filters": [of_flags, said]}} if asked else of_flags,
             "status_code": status,
             "headers_to_add": headers(**{REASON: reason}),
         }
@@ -177,8 +179,8 @@ def own_answers() -> Plain:
         "mappers": [
             mapped(["UH", "NC"], "no-endpoints", 503),
             mapped(["UO"], "pending-full", 503),
-            mapped(["UT"], "deadline-passed", 504),
-            mapped(["SI"], "engine-silent", 504),
+            mapped(["UT"], "deadline-passed", 504, asked=DEADLINE),
+            mapped(["UT"], "engine-silent", 504),
             mapped(["UF", "URX"], "engine-unreachable", 502),
             mapped(["UC", "LR", "UPE"], "engine-reset", 502),
         ]

@@ -51,8 +51,9 @@ def way(model: ServedModel, name: str, secret: str) -> Plain:
         "route": {
             "cluster": name,
             "timeout": "0s",  # a stream may be of any length; the caller's deadline is a header
-            "idle_timeout": seconds(model.breaker.silence_s),
             "retry_policy": {
+                # The stream's own idle timeout would be that of the route before admission.
+                "per_try_idle_timeout": seconds(model.breaker.silence_s),
                 "retry_on": "connect-failure,refused-stream,reset-before-request",
                 "num_retries": RETRIES,
                 "retry_back_off": {"base_interval": "0.010s", "max_interval": "0.100s"},

@@ -1,0 +1,164 @@
+"""Failing replicas and failing models, on a real Envoy (A7, A8, A9)."""
+
+import asyncio
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+import msgspec
+
+from controlplane.domain.policies import BreakerPolicy
+from controlplane.domain.reasons import ReasonCode
+from tests.gateway.engine import Engine
+from tests.gateway.running import (
+    CHAT,
+    Running,
+    a_model,
+    a_plan,
+    ask,
+    call,
+    endpoint,
+    running,
+)
+
+QUICK = BreakerPolicy(failures=5, open_s=0.5, replica_failures=None)
+
+
+def idle(engine: Engine) -> bool:
+    return not engine.running
+
+
+async def answered(run: Running, wanted: Callable[[int], bool]) -> None:
+    """Ask until the answer is as wanted."""
+    status = (await ask(run.port)).status
+    while not wanted(status):
+        status = (await ask(run.port)).status
+
+
+def codes(run: Running) -> list[ReasonCode | None]:
+    return [choice.decisive for choice in run.choices]
+
+
+async def test_a9_a_hundred_429_and_busy_503_leave_the_breaker_closed(tmp_path: Path) -> None:
+    async with Engine() as engine:
+        model = a_model(endpoint(engine, 8), breaker=QUICK)
+        async with running(tmp_path, a_plan(model)) as run:
+            engine.status = 429
+            assert [(await ask(run.port)).status for _ in range(100)] == [429] * 100
+            engine.status, engine.said = 503, {"retry-after": "1"}
+            assert [(await ask(run.port)).status for _ in range(20)] == [503] * 20
+            engine.status = 200
+            await run.until(lambda: sum(run.counted("ended")) == 120)
+            assert (await ask(run.port)).status == 200
+            assert codes(run) == []
+
+
+async def test_a9_broken_503_open_it_one_probe_closes_it(tmp_path: Path) -> None:
+    async with Engine() as engine:
+        model = a_model(endpoint(engine, 8), breaker=QUICK)
+        async with running(tmp_path, a_plan(model)) as run:
+            engine.status = 503
+            for _ in range(5):
+                assert (await ask(run.port)).status == 503
+            await run.until(lambda: ReasonCode.BREAKER_OPENED in codes(run))
+            seen = engine.seen.total()
+            reply = await ask(run.port)
+            assert reply.headers["x-controlplane-reason"] == "breaker-open"
+            assert reply.headers["retry-after"] == "1"
+            engine.status = 200
+            await answered(run, lambda status: status == 200)
+            assert engine.seen.total() == seen + 1  # the probe, alone
+            await run.until(lambda: ReasonCode.BREAKER_CLOSED in codes(run))
+            assert codes(run) == [
+                ReasonCode.BREAKER_OPENED,
+                ReasonCode.BREAKER_PROBING,
+                ReasonCode.BREAKER_CLOSED,
+            ]
+            await run.until(lambda: not run.gateway.breakers.shut(0.0))
+            assert (await ask(run.port)).status == 200
+
+
+async def test_a_model_isolated_by_hand_is_out_and_in_again(tmp_path: Path) -> None:
+    async with Engine() as engine:
+        model = a_model(endpoint(engine))
+        async with running(tmp_path, a_plan(model)) as run:
+            out = msgspec.structs.replace(model, isolated="ops")
+            await run.gateway.update(a_plan(out))
+            await answered(run, lambda status: status != 200)
+            reply = await ask(run.port)
+            assert reply.headers["x-controlplane-reason"] == "breaker-open"
+            await run.gateway.update(a_plan(model))
+            await answered(run, lambda status: status == 200)
+            assert codes(run) == [ReasonCode.ISOLATED, ReasonCode.REJOINED]
+
+
+async def test_a8_of_two_replicas_the_broken_one_is_left_alone_the_only_one_never(
+    tmp_path: Path,
+) -> None:
+    alone = BreakerPolicy(failures=None, replica_failures=3, interval_s=0.2, ejection_s=60.0)
+    async with Engine() as good, Engine() as bad:
+        bad.status = 500
+        two = a_model(endpoint(good, 4), endpoint(bad, 4, "r1"), breaker=alone)
+        async with running(tmp_path, a_plan(two)) as run:
+            statuses = [(await ask(run.port)).status for _ in range(40)]
+            assert 3 <= statuses.count(500) <= 8  # until it was out; afterwards none
+            assert statuses[-20:] == [200] * 20
+            await run.gateway.update(a_plan(a_model(endpoint(bad, 4, "r1"), breaker=alone)))
+            await asyncio.sleep(0.2)
+            seen = bad.seen.total()
+            for _ in range(10):
+                await ask(run.port)
+            assert bad.seen.total() == seen + 10  # it answers badly, but it is all there is
+
+
+async def test_a7_one_model_that_never_answers_leaves_the_others_alone(tmp_path: Path) -> None:
+    async with Engine() as good, Engine() as hung:
+        silent = BreakerPolicy(silence_s=1.0)
+        plan = a_plan(
+            a_model(endpoint(good, 8)),
+            a_model(endpoint(hung, 2), name="hung", breaker=silent),
+        )
+        async with running(tmp_path, plan) as run:
+            stuck = [await call(run.port, "/models/hung/v1", how="hang") for _ in range(2)]
+            await hung.arrived.wait()
+            queued = [await call(run.port, "/models/hung/v1") for _ in range(20)]
+            assert [(await ask(run.port)).status for _ in range(100)] == [200] * 100
+            for made in stuck:
+                reply = await made.reply()
+                assert (reply.status, reply.headers["x-controlplane-reason"]) == (
+                    504,
+                    "engine-silent",
+                )
+            assert {(await made.reply()).status for made in queued} == {200}
+            assert sum(run.counted("arrived", CHAT)) <= 100
+
+
+async def test_engines_restarted_one_by_one_under_load_fail_no_request(tmp_path: Path) -> None:
+    async with Engine() as one, Engine() as two:
+        engines = [one, two]
+        both = a_plan(a_model(endpoint(one, 4), endpoint(two, 4, "r1")))
+        async with running(tmp_path, both) as run:
+            over = asyncio.Event()
+            statuses: list[int] = []
+
+            async def load() -> None:
+                while not over.is_set():
+                    statuses.append((await ask(run.port, how="sleep=0.01")).status)
+
+            async def more(count: int) -> None:
+                wanted = len(statuses) + count
+                await run.until(lambda: len(statuses) >= wanted)
+
+            clients = [asyncio.create_task(load()) for _ in range(6)]
+            for n in (0, 1):
+                rest = endpoint(engines[1 - n], 4, f"r{1 - n}")
+                await run.gateway.update(a_plan(a_model(rest)))
+                await more(30)  # the file has reached Envoy
+                await run.until(partial(idle, engines[n]))
+                await engines[n].end()
+                await engines[n].__aenter__()
+                await run.gateway.update(both)
+                await more(30)
+            over.set()
+            await asyncio.gather(*clients)
+            assert set(statuses) == {200}
