@@ -74,7 +74,7 @@ class EngineFleet:
         for number, engine in enumerate(engines):
             watched = self._watched.get(engine.replica)
             if watched is None:
-                self._begin(engine, EVERY_S * (number % 16) / 16)
+                self._begin(engine, EVERY_S * (number % 16) / 16 / self._clock.rate)
             elif engine != watched.engine:
                 watched.move_to(engine)
 
@@ -216,8 +216,9 @@ class EngineFleet:
             return Outcome(Ending.REFUSED, f"{replica} is not running, or has no address yet")
         serving = watched.engine.serving
         if serving.engine not in SLEEPERS or not serving.may_sleep:
-            why = "" if serving.engine in SLEEPERS else f"{serving.engine} has no call for it, "
-            return Outcome(Ending.REFUSED, f"{replica} cannot sleep: {why}serving.may_sleep is off")
+            no_call = f"{serving.engine} has no call for it"
+            why = "serving.may_sleep is off" if serving.engine in SLEEPERS else no_call
+            return Outcome(Ending.REFUSED, f"{replica} cannot sleep: {why}")
         task = self._turning.get(replica)
         if task is None or task.done():
             task = self._spawn(self._asked_to_turn(watched, path, parameters, asleep=asleep))

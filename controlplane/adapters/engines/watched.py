@@ -19,7 +19,7 @@ from controlplane.domain.quantities import Instant
 from controlplane.domain.samples import NOT_YET, Absence, Bad, NoData, Sample, fresh, reading
 from controlplane.ports import EngineAt, EngineState
 
-EVERY_S = 1.0
+EVERY_S = 1.0  # of the clock's time
 WITHIN_S = 2.0  # a page of metrics that takes longer is none
 FRESH_S = 5.0  # a figure older than this is stale
 
@@ -77,7 +77,7 @@ class Watched:
         broken = False
         while True:
             await asyncio.sleep(max(0.0, due - loop.time()))
-            due = max(due + EVERY_S, loop.time())
+            due = max(due + EVERY_S / self._clock.rate, loop.time())
             try:
                 await ask_once()
                 heard(self)
