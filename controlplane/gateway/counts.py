@@ -15,32 +15,32 @@ class Counts:
     def __init__(self) -> None:
         """Start at zero."""
         self._latest: dict[int, Counted] = {}
+        self._models: dict[int, Tallies] = {}
         self._kept: Tallies = {}
         self._kept_unplaced: dict[str, int] = {}
 
     def take(self, worker: int, counted: Counted) -> None:
-        """Take a worker's newest report."""
+        """Take a worker's newest report; models it does not name are as they were."""
         self._latest[worker] = counted
+        self._models.setdefault(worker, {}).update(counted.models)
 
     def ended(self, worker: int) -> None:
         """Keep what a worker had counted; nothing waits or runs there any more."""
-        last = self._latest.pop(worker, None)
+        last, models = self._latest.pop(worker, None), self._models.pop(worker, {})
         if last is None:
             return
-        for tallies in last.models.values():
+        for tallies in models.values():
             for tally in tallies:
                 tally.queued = tally.running = 0
                 tally.oldest_s = 0.0
-        _add(self._kept, last.models)
+        self._kept = _merged(self._kept, models)
         for reason, count in last.unplaced.items():
             self._kept_unplaced[reason] = self._kept_unplaced.get(reason, 0) + count
 
     def sums(self) -> Tallies:
-        """Give the sums, by model and class."""
-        total: Tallies = {}
-        for models in (self._kept, *(counted.models for counted in self._latest.values())):
-            _add(total, models)
-        return total
+        """Give the sums, by model and class; what is given is never changed afterwards."""
+        parts = [part for part in (self._kept, *self._models.values()) if part]
+        return _merged(*parts) if len(parts) > 1 else dict(parts[0]) if parts else {}
 
     @property
     def unplaced(self) -> dict[str, int]:
@@ -55,9 +55,9 @@ class Counts:
     def running(self) -> dict[str, int]:
         """Requests some worker has a stream of, by model."""
         total: dict[str, int] = {}
-        for counted in self._latest.values():
-            for model, count in counted.running.items():
-                total[model] = total.get(model, 0) + count
+        for models in self._models.values():
+            for model, tallies in models.items():
+                total[model] = total.get(model, 0) + sum(tally.running for tally in tallies)
         return total
 
     @property
@@ -72,8 +72,11 @@ class Counts:
         return sum(times for times, _ in spent), sum(seconds for _, seconds in spent)
 
 
-def _add(total: Tallies, models: Mapping[str, list[ClassTally]]) -> None:
-    for name, tallies in models.items():
-        of_model = total.setdefault(name, [ClassTally() for _ in PRIORITIES])
-        for mine, other in zip(of_model, tallies, strict=True):
-            mine.merge(other)
+def _merged(*parts: Mapping[str, list[ClassTally]]) -> Tallies:
+    total: Tallies = {}
+    for models in parts:
+        for name, tallies in models.items():
+            of_model = total.setdefault(name, [ClassTally() for _ in PRIORITIES])
+            for mine, other in zip(of_model, tallies, strict=True):
+                mine.merge(other)
+    return total

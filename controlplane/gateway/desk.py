@@ -50,6 +50,7 @@ class Desk:
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = inf
         self._limits = _limits(model)
+        self.stirred = True  # something happened since the last look
 
     def revise(self, model: ServedModel, longest_wait_s: float) -> None:
         """Go on with another version of the model; who waits keeps waiting."""
@@ -95,6 +96,7 @@ class Desk:
         rank = asked.rank
         tally = self.tallies[rank]
         tally.arrived += 1
+        self.stirred = True
         tally.malformed += asked.malformed
         if self.shut is not None and not self._may_probe(entry):
             said = refusal(ReasonCode.BREAKER_OPEN, 503, retry_after_s=self.shut)
@@ -145,11 +147,13 @@ class Desk:
         if stage not in (Stage.WAITING, Stage.RUNNING):
             return
         now, asked = stopwatch(), entry.asked
+        self.stirred = True
         tally = self.tallies[asked.rank]
         if stage is Stage.RUNNING:
             tally.running -= 1
             tally.ended += 1
             tally.latency.add(now - entry.arrived)
+            tally.held_s += now - entry.started
         else:
             tally.left += 1
             self._turns.leave(entry)
@@ -163,6 +167,7 @@ class Desk:
 
     def look(self, now: float) -> None:
         """Note how it is now, and whether somebody has waited beyond what was promised."""
+        self.stirred = self.admission.waiting > 0
         for rank, tally in enumerate(self.tallies):
             tally.queued = self.admission.queued[rank]
             tally.oldest_s = 0.0

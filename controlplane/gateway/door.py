@@ -9,6 +9,7 @@ from controlplane.gateway.asking import Asked, Directory
 from controlplane.gateway.desk import Desk
 from controlplane.gateway.entry import Entry
 from controlplane.gateway.refusals import Refusal
+from controlplane.gateway.tally import ClassTally
 
 QUIET_S = 0.5  # one word about a model's breach per this time is enough
 
@@ -73,11 +74,13 @@ class Door:
             self._told[model, why] = now
             self._tell(model, why)
 
-    def look(self) -> None:
-        """Note how everything is now."""
+    def look(self) -> dict[str, list[ClassTally]]:
+        """Note how everything is now; give what was counted where something happened."""
         now = stopwatch()
-        for desk in self.desks.values():
+        busy = {name: desk for name, desk in self.desks.items() if desk.stirred}
+        for desk in busy.values():
             desk.look(now)
+        return {name: desk.tallies for name, desk in busy.items()}
 
     @property
     def busy(self) -> int:

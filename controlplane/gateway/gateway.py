@@ -15,10 +15,13 @@ from controlplane.clock import wall
 from controlplane.domain.decisions import Choice
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.gateway import GatewayPlan
+from controlplane.domain.quantities import ModelName
 from controlplane.gateway.admin import Admin
 from controlplane.gateway.breakers import Breakers
 from controlplane.gateway.counts import Counts
 from controlplane.gateway.envoy import Envoy, envoy_path, refused
+from controlplane.gateway.exposed import GatewayMetrics
+from controlplane.gateway.loads import Loads
 from controlplane.gateway.messages import (
     Breach,
     Counted,
@@ -62,6 +65,8 @@ class Gateway:
         self.counts = Counts()
         self.breakers = Breakers(changed)
         self.plan = GatewayPlan()
+        self.loads = Loads(self.counts.sums)
+        self.metrics = GatewayMetrics(self.counts, self.breakers, self._names)
         self.port = options.port
         self._breach = breach
         self._admin = Admin(self.site.admin[0])
@@ -94,6 +99,9 @@ class Gateway:
         self._tasks = [asyncio.create_task(self._look(), name="gateway")]
         if self.envoy is not None:
             self._tasks.append(asyncio.create_task(self.envoy.watch(), name="envoy"))
+
+    def _names(self) -> list[ModelName]:
+        return [model.name for model in self.plan.models]
 
     @property
     def ready(self) -> bool:
@@ -214,6 +222,7 @@ class Gateway:
         """See what time brings: breakers to probe, requests from before a restart that ended."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
+            self.loads.note(wall())
             for model in self.breakers.due(wall()):
                 self._probes += 1
                 self._crew.tell(Probe(model), only=self._probes % self._crew.count)

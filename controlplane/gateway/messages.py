@@ -80,11 +80,10 @@ class Heard(msgspec.Struct, frozen=True, tag=True):
 
 
 class Counted(msgspec.Struct, frozen=True, tag=True, kw_only=True):
-    """Everything a worker counted since it began."""
+    """Everything a worker counted since it began, of models where something happened."""
 
     models: Mapping[str, list[ClassTally]]
     unplaced: Mapping[str, int]
-    running: Mapping[str, int]  # that we have a stream of, by model
     degraded: bool = False
     shared_s: tuple[int, float] = (0, 0.0)  # times asked, and seconds spent in Redis
 

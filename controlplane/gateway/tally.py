@@ -65,6 +65,7 @@ class ClassTally(msgspec.Struct):
     minimum: int = 0  # admitted by minimum service
     evicted: int = 0
     malformed: int = 0  # priorities that were nonsense
+    held_s: float = 0.0  # time ended requests held their slots
     refused: dict[str, int] = {}  # by reason
     wait: Spread = msgspec.field(default_factory=Spread)
     latency: Spread = msgspec.field(default_factory=Spread)
@@ -82,6 +83,7 @@ class ClassTally(msgspec.Struct):
         for name in ("arrived", "admitted", "ended", "left", "aged", "minimum", "evicted"):
             setattr(self, name, getattr(self, name) + getattr(other, name))
         self.malformed += other.malformed
+        self.held_s += other.held_s
         self.queued += other.queued
         self.running += other.running
         self.oldest_s = max(self.oldest_s, other.oldest_s)

@@ -96,15 +96,7 @@ class Worker:
 
     def count(self) -> None:
         """Report everything counted so far."""
-        self.door.look()
-        desks = self.door.desks
-        self.tell(
-            Counted(
-                models={name: desk.tallies for name, desk in desks.items()},
-                unplaced=self.door.unplaced,
-                running={name: sum(t.running for t in d.tallies) for name, d in desks.items()},
-            )
-        )
+        self.tell(Counted(models=self.door.look(), unplaced=self.door.unplaced))
 
     def _breach(self, model: str, why: str) -> None:
         self.tell(Breach(model, why))
