@@ -34,6 +34,7 @@ from controlplane.daemon.surroundings import (
     Surroundings,
     embedded_surroundings,
 )
+from controlplane.daemon.systemd import here
 from controlplane.decide.replay import decide_again
 from controlplane.domain.catalogue import Catalogue
 from controlplane.http.access import access_at
@@ -132,7 +133,7 @@ async def _run(
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(whatif.close)
         address = await stack.enter_async_context(listening(options, state))
-        stop = _signals(shell)
+        stop, systemd = _signals(shell), here()
 
         def loops() -> list[Awaitable[NoReturn]]:
             return [
@@ -148,13 +149,16 @@ async def _run(
             ]
             tasks.append(group.create_task(_loop_when_ready(around, loops), name="loops"))
             tasks.append(group.create_task(_prune(store, clock), name="prune"))
+            tasks.append(group.create_task(systemd.beat(shell.heartbeats), name="systemd"))
             tasks.append(group.create_task(_name_scenarios(state), name="scenarios"))
             # What is there now stays: the collector need not look at it again, which would hold
             # up the event loop, and the end of the process.
             gc.collect()
             gc.freeze()
             started(Daemon(address=address, state=state, stop=stop))
+            systemd.ready(f"up at {address}")
             await stop.wait()
+            systemd.stopping()
             for task in tasks:
                 task.cancel()
     log.info("stopped")
