@@ -1,0 +1,75 @@
+"""The parts of an answer put together: a sample of every replica or model, with its age.
+
+The age is by Prometheus's own clock; our `at` is our now less that age, so two clocks that disagree
+do no harm. What is no number stays none: a NaN percentile is idleness where the count beside it
+says that there were no requests, and Bad where there is no such count (S3).
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from controlplane.adapters.prometheus.client import Answer, Series
+from controlplane.domain.quantities import Instant
+from controlplane.domain.samples import IDLE, Bad, Sample, Stale, reading
+from controlplane.render.promql import AGE, COUNT, MODEL, NAMESPACE, PART, REPLICA, VALUE
+
+
+class Key(NamedTuple):
+    """What a row is about: a replica, or a model; the other is empty."""
+
+    replica: str
+    model: str
+
+
+def read(
+    answer: Answer, at: Instant, fresh_s: float, namespace: str | None = None
+) -> dict[Key, Sample]:
+    """Give a sample for every replica or model that the answer speaks of."""
+    rows: dict[Key, dict[str, str]] = defaultdict(dict)
+    for series in answer.series:
+        labels = series.labels
+        if namespace is not None and labels.get(NAMESPACE, namespace) != namespace:
+            continue
+        key = Key(labels.get(REPLICA, ""), labels.get(MODEL, ""))
+        rows[key][labels.get(PART, VALUE)] = series.last
+    return {key: _sample(parts, at, fresh_s) for key, parts in rows.items() if VALUE in parts}
+
+
+def unjoined(answer: Answer) -> int:
+    """Count the series that name neither replica nor model: their labels are called otherwise."""
+    return sum(
+        not series.labels.get(REPLICA) and not series.labels.get(MODEL) for series in answer.series
+    )
+
+
+def alone(answer: Answer, query: str, at: Instant) -> Sample:
+    """Read a query of people's own, which gives one series or says what is wrong with it."""
+    if not answer.series:
+        return Bad(f"{query} gave no series")
+    if len(answer.series) > 1:
+        return Bad(several(answer, query))
+    return reading(answer.series[0].last, at)
+
+
+def several(answer: Answer, query: str) -> str:
+    """Say that a query gave several series, which, and how it would give one."""
+    shown = "; ".join(_named(series) for series in answer.series[:3])
+    more = len(answer.series) - 3
+    also = f" and {more} more" if more > 0 else ""
+    return f"{query} gave {len(answer.series)} series ({shown}{also}); sum({query}) gives one"
+
+
+def _named(series: Series) -> str:
+    pairs = sorted(series.labels.items())[:3]
+    return ", ".join(f'{key}="{value}"' for key, value in pairs) or "no labels"
+
+
+def _sample(parts: Mapping[str, str], at: Instant, fresh_s: float) -> Sample:
+    age = reading(parts.get(AGE, "0"), at, may_be_negative=True).x or 0.0
+    if age > fresh_s:
+        return Stale(age)
+    sample = reading(parts[VALUE], at - max(0.0, age))
+    if isinstance(sample, Bad) and COUNT in parts and reading(parts[COUNT], at).x == 0:
+        return IDLE
+    return sample

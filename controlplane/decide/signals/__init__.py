@@ -1,0 +1,1 @@
+"""Which of several sources is believed, and what one sample of many replicas is."""
