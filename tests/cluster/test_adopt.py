@@ -121,7 +121,10 @@ async def test_pods_made_after_the_adoption_get_their_labels_and_load(
     cluster: Cluster, api: Api, namespace: str, nodes: Nodes
 ) -> None:
     old = await standing(api, namespace, nodes)
-    await adopt(cluster, f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes")
+    code, said = await adopt(
+        cluster, f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes"
+    )
+    assert code == 0, said
     async with writer(cluster.admin_kubeconfig, namespace, a_catalogue(deployment=NAME)) as by:
         await by.cluster.apply(SetReplicas(CHAT, T4, 3))
         path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{NAME}"

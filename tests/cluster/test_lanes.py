@@ -16,7 +16,7 @@ from tests.cluster.writer import CHAT, T4, Writer, up, writer
 
 
 async def grown(by: Writer, nodes: Nodes, count: int = 1) -> list[Replica]:
-    await nodes.add("T4", kubelet="process")
+    await nodes.add("T4")
     await by.view(lambda view: view.nodes)
     assert await by.cluster.apply(SetReplicas(CHAT, T4, count)) == DONE
     return await by.replicas(up(count))

@@ -14,7 +14,7 @@ DEPLOYMENT = "/apis/apps/v1/namespaces/{}/deployments/" + NAME
 
 
 async def grown(by: Writer, nodes: Nodes, count: int, devices: int = 4) -> list[Replica]:
-    await nodes.add("T4", kubelet="kwok", devices=devices)
+    await nodes.add("T4", devices=devices)
     assert await by.cluster.apply(SetReplicas(CHAT, T4, count)) == DONE
     return await by.replicas(up(count))
 

@@ -53,7 +53,7 @@ async def test_a_changed_catalogue_changes_the_template_and_not_the_number(
     cluster: Cluster, api: Api, namespace: str, nodes: Nodes
 ) -> None:
     async with writer(cluster.admin_kubeconfig, namespace) as by:
-        await nodes.add("T4", kubelet="kwok")
+        await nodes.add("T4")
         await by.cluster.apply(SetReplicas(CHAT, T4, 2))
         await by.replicas(up(2))
         await kept(by)
@@ -74,7 +74,7 @@ async def test_a_new_node_of_the_class_replaces_no_pod(
     async with writer(cluster.admin_kubeconfig, namespace) as by:
         await kept(by)
         before = await api.get(DEPLOYMENT.format(namespace))
-        await nodes.add("T4", kubelet="kwok", labels={"nvidia.com/gpu.driver": "new"})
+        await nodes.add("T4", labels={"nvidia.com/gpu.driver": "new"})
 
         assert await kept(by) == []
         after = await api.get(DEPLOYMENT.format(namespace))
@@ -143,7 +143,7 @@ async def test_pods_nobody_keeps_are_deleted_and_others_never(
     cluster: Cluster, api: Api, namespace: str, nodes: Nodes
 ) -> None:
     async with writer(cluster.admin_kubeconfig, namespace) as by:
-        await nodes.add("T4", kubelet="kwok")
+        await nodes.add("T4")
         await by.cluster.apply(SetReplicas(CHAT, T4, 2))
         one, other = await by.replicas(up(2))
         path = f"/api/v1/namespaces/{namespace}/pods/{one.name}"
