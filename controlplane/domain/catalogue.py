@@ -36,6 +36,15 @@ def is_name(written: str) -> bool:
     return _NAME.fullmatch(written) is not None
 
 
+def is_pattern(written: str) -> bool:
+    """Say whether the text is a regular expression."""
+    try:
+        re.compile(written)
+    except re.error:
+        return False
+    return True
+
+
 def workload(model: str, node_class: str) -> str:
     """Give the name of a variant's Deployment; a cluster's names have no capitals."""
     return f"{model}-{node_class}".lower().replace("_", "-")
@@ -45,6 +54,7 @@ ModelKey = Annotated[ModelName, Predicate(is_name)]
 ClassKey = Annotated[ClassName, Predicate(is_name)]
 ZoneKey = Annotated[Zone, Predicate(is_name)]
 TeamKey = Annotated[Team, Predicate(is_name)]
+PatternText = Annotated[str, Predicate(is_pattern)]
 VersionText = Annotated[str, Predicate(is_version)]
 Text = Annotated[str, Len(1, 253)]
 RuntimeKind = Literal["cuda", "cann", "rocm", "neuron", "other"]
@@ -80,8 +90,9 @@ class NodeClass:
     """Price of one device and hour."""
     runtime: Runtime
     """The runtime and the highest version this class supports."""
-    labels: Mapping[str, str] = field(default_factory=dict)
-    """Node labels (value = regular expression) by which nodes of this class are recognised."""
+    labels: Mapping[str, PatternText] = field(default_factory=dict)
+    """Node labels (value = regular expression for the whole value) by which nodes of this class are
+    recognised; all must match."""
     taints: tuple[Text, ...] = ()
     """Keys of further taints its replicas tolerate; those under which the vendor's nodes are
     usually tainted always are."""

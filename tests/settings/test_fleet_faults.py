@@ -46,6 +46,11 @@ FAULTS = {
         "runtime: {kind: cuda, version: twelve}",
         "7: node_classes.T4.runtime.version: twelve: is no version such as 12.8, 8.5.0 or 8.3.RC2",
     ),
+    "a label's pattern that is none": (
+        7,
+        'runtime: {kind: cuda, version: "12.8"}\n    labels: {a/b: "T4("}',
+        "8: node_classes.T4.labels.a/b: T4(: is no regular expression",
+    ),
     "a number in quotes": (
         5,
         'vram_gib: "16"',

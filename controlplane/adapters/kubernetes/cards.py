@@ -86,7 +86,7 @@ def product(machine: Machine) -> str:
 
 def naming_label(machine: Machine) -> tuple[str, str] | None:
     """Give the label a class could recognise the node by."""
-    keys = ("nvidia.com/gpu.product", *PRODUCTS)
+    keys = ("nvidia.com/gpu.product", *PRODUCTS, "node.kubernetes.io/instance-type")
     return next(((key, machine.labels[key]) for key in keys if machine.labels.get(key)), None)
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import aiohttp
 import msgspec
+from kubernetes_asyncio.config import ConfigException
 
 from controlplane.adapters.kubernetes.connecting import Door, connect
 from controlplane.adapters.kubernetes.pace import Pace
@@ -186,7 +187,7 @@ class Api:
                 _request_timeout=limits,
             )
             yield response
-        except (aiohttp.ClientError, TimeoutError, OSError) as cause:
+        except (aiohttp.ClientError, TimeoutError, OSError, ConfigException) as cause:
             said = str(cause) or "no answer in time"
             raise UnavailableError(f"the API server at {self.host}: {said}") from cause
         finally:

@@ -3,6 +3,7 @@
 Whatever is wrong with a kubeconfig is said in one sentence that names the file and the fault.
 """
 
+import asyncio
 import os
 from pathlib import Path
 
@@ -11,7 +12,12 @@ from kubernetes_asyncio.config import ConfigException, load_kube_config
 from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader
 from kubernetes_asyncio.config.kube_config import KubeConfigLoader
 
+from controlplane.adapters.kubernetes.last_look import looking
+
+from controlplane.ports import UnavailableError
+
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
+EXEC_S = 30.0
 NAMESPACE = "controlplane"  # where nothing says another
 
 
@@ -26,6 +32,7 @@ class Door:
         """Keep the client, and what renews its token (only an exec plugin does)."""
         self.client = client
         self._loader = loader
+        self._renewing = asyncio.Lock()
 
     @property
     def host(self) -> str:
@@ -37,7 +44,12 @@ class Door:
         user = getattr(self._loader, "_user", None)
         if self._loader is None or user is None or "exec" not in user:
             return
-        await self._loader.load_from_exec_plugin()
+        try:
+            async with self._renewing, asyncio.timeout(EXEC_S):  # one run serves all who wait
+                await self._loader.load_from_exec_plugin()
+        except (ConfigException, OSError, TimeoutError) as cause:
+            said = " ".join(str(cause).split()) or f"no answer within {EXEC_S:g} s"
+            raise UnavailableError(f"kubeconfig: its credentials program failed: {said}") from cause
         if hasattr(self._loader, "token"):
             self.client.configuration.api_key["BearerToken"] = self._loader.token
 
@@ -60,6 +72,7 @@ async def connect(kubeconfig: Path | None) -> Door:
         where = kubeconfig or ACCOUNT
         raise AddressError(f"{where}: its certificates cannot be used: {cause}") from cause
     client.user_agent = "controlplane"
+    client.rest_client.pool_manager = looking(client.rest_client.pool_manager)
     return Door(client, loader)
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.adapters.kubernetes.connecting import AddressError, connect, own_namespace
+from controlplane.ports import UnavailableError
 
 GOOD = """
 apiVersion: v1
@@ -100,6 +101,30 @@ async def test_a_token_that_a_program_gives_is_renewed_when_it_has_run_out(tmp_p
 
     assert first == "Bearer t1"
     assert door.client.configuration.api_key["BearerToken"] == "Bearer t2"
+    await door.close()
+
+
+async def test_a_program_that_gives_no_token_any_more_is_said_to_have_failed(
+    tmp_path: Path,
+) -> None:
+    program = tmp_path / "credentials"
+    token = (
+        '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential",'
+        '"status":{"token":"t","expirationTimestamp":"2020-01-01T00:00:00Z"}}'
+    )
+    program.write_text(f"#!/bin/sh\necho '{token}'\n", "utf-8")
+    program.chmod(0o755)
+    user = (
+        "{exec: {apiVersion: client.authentication.k8s.io/v1, "
+        f"command: {program}, interactiveMode: Never}}}}"
+    )
+    file = tmp_path / "config"
+    file.write_text(GOOD.replace("{token: secret}", user), "utf-8")
+    door = await connect(file)
+    program.write_text("#!/bin/sh\necho 'please log in' >&2\nexit 1\n", "utf-8")
+
+    with pytest.raises(UnavailableError, match="please log in"):
+        await door.renew()
     await door.close()
 
 
