@@ -1,17 +1,14 @@
 """What the scaling loop saw and decided, put where pages and metrics look: history and gauges."""
 
-from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from controlplane.decide.scaling.inputs import ScalingMemory, ScalingSeen
 from controlplane.domain.decisions import Choice
 from controlplane.domain.fleet import replicas_by_model
-from controlplane.domain.forecasts import Forecast
 from controlplane.domain.load import ModelLoad
 from controlplane.domain.priorities import Priority
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.replicas import Replica
-from controlplane.domain.samples import number
 from controlplane.forecasting.outlook import Outlook
 from controlplane.loops.fleet import Fleet
 from controlplane.telemetry.history import History, Point
@@ -39,10 +36,7 @@ class Showing:
             load = seen.loads.get(name)
             if load is None:
                 continue
-            arrivals = [number(c.arrivals) for c in load.classes.values()]
-            rate = None if None in arrivals else sum(x or 0.0 for x in arrivals)
-            forecasts = self._outlooks.setdefault(name, Outlook()).see(load.at, rate)
-            point = self._point(target, load, by_model.get(name, ()), forecasts)
+            point = self._point(target, load, by_model.get(name, ()))
             self._history.add(name, point)
             self._metrics.load(load, point.drain_s)
             self._metrics.replicas(name, point.lanes)
@@ -56,47 +50,60 @@ class Showing:
             return {ModelName(choice.subject): choice.target for choice in choices}
         return {name: held.replicas for name, held in self._fleet.in_force.plan.items()}
 
-    def _point(
-        self,
-        target: int,
-        load: ModelLoad,
-        replicas: tuple[Replica, ...],
-        forecasts: tuple[Forecast, ...],
-    ) -> Point:
-        lanes = Counter(str(r.lane) for r in replicas if r.present)
-        queue = {p: number(c.queue) for p, c in load.classes.items()}
-        memory = number(load.kv_usage)
+    def _point(self, target: int, load: ModelLoad, replicas: tuple[Replica, ...]) -> Point:
+        lanes: dict[str, int] = {}
+        for replica in replicas:
+            if replica.present:
+                lanes[replica.lane] = lanes.get(replica.lane, 0) + 1
+        classes = load.classes.items()
+        arrivals = {p: c.arrivals.x for p, c in classes}
+        queue = {p: c.queue.x for p, c in classes}
+        memory = load.kv_usage.x
         return Point(
             at=load.at,
-            arrivals={p: number(c.arrivals) for p, c in load.classes.items()},
+            arrivals=arrivals,
             queue=queue,
-            wait_p99={p: number(c.wait_p99) for p, c in load.classes.items()},
-            latency_p99={p: number(c.latency_p99) for p, c in load.classes.items()},
+            wait_p99={p: c.wait_p99.x for p, c in classes},
+            latency_p99={p: c.latency_p99.x for p, c in classes},
             drain_s=self._drain_s(load, replicas, queue),
-            memory=memory if memory is not None else number(load.vram),
-            utilisation=number(load.utilisation),
+            memory=memory if memory is not None else load.vram.x,
+            utilisation=load.utilisation.x,
             lanes=lanes,
             target=target,
-            forecasts=forecasts,
+            forecasts=self._outlook(load.model).see(load.at, _sum(arrivals)),
         )
+
+    def _outlook(self, model: ModelName) -> Outlook:
+        outlook = self._outlooks.get(model)
+        if outlook is None:
+            outlook = self._outlooks[model] = Outlook()
+        return outlook
 
     def _drain_s(
         self,
         load: ModelLoad,
         replicas: tuple[Replica, ...],
-        queue: dict[Priority, float | None],
+        queue: Mapping[Priority, float | None],
     ) -> float | None:
         """Give queue / throughput; None where a class's queue is unknown or nothing serves."""
+        waiting = _sum(queue)
+        if not waiting:
+            return waiting
         facts = {f.node_class: f for f in self._fleet.table.facts.get(load.model, ())}
-        measured = number(load.service_s)
+        measured = load.service_s.x
         throughput = sum(
             facts[r.node_class].slots / (measured or facts[r.node_class].service_s)
             for r in replicas
             if r.serving and r.node_class in facts
         )
-        waiting = [depth for depth in queue.values() if depth is not None]
-        if len(waiting) < len(queue):
+        return waiting / throughput if throughput else None
+
+
+def _sum(figures: Mapping[Priority, float | None]) -> float | None:
+    """Add what is known of every class; None where one is unknown."""
+    total = 0.0
+    for x in figures.values():
+        if x is None:
             return None
-        if not sum(waiting):
-            return 0.0
-        return sum(waiting) / throughput if throughput else None
+        total += x
+    return total

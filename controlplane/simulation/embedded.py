@@ -85,7 +85,7 @@ class Embedded:
     async def loads(self) -> Mapping[ModelName, ModelLoad]:
         """Give every model's load; rates are since the last time this was asked."""
         await self._catch_up(self._clock.now())
-        return self._world.observe().loads
+        return self._world.loads()
 
     async def apply(self, action: Action) -> Outcome:
         """Carry out one action."""

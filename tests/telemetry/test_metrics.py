@@ -12,8 +12,9 @@ from controlplane.domain.quantities import Micros, ModelName
 from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.replicas import Lane
 from controlplane.domain.samples import Absence, Bad, NoData, Stale, Value, Zero
+from controlplane.telemetry.by_model import why
 from controlplane.telemetry.heartbeats import Heartbeats
-from controlplane.telemetry.metrics import Metrics, why
+from controlplane.telemetry.metrics import Metrics
 from tests.builders import CHAT, a_class_load, a_load
 
 DOC = Path(__file__).parents[2] / "docs" / "metrics.md"
@@ -183,5 +184,6 @@ def test_every_metric_is_documented_and_every_documented_one_exists(
         for family in vars(metrics).values()
         if hasattr(family, "_labelnames")
     }
+    labels |= {f.name: set(f._labelnames) for f in metrics.by_model.collect()}
     told = {name.removesuffix("_total"): set(re.findall(r"`(\w+)`", l)) for name, _, l in rows}
     assert {name: told[name] for name in labels} == labels

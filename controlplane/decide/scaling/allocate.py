@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from controlplane.decide.scaling.guards import stabilisation_s
+from controlplane.decide.scaling.figures import stabilisation_s
 from controlplane.decide.scaling.inputs import Held, ScaleInput, VariantFacts
 from controlplane.domain.decisions import Target
 from controlplane.domain.quantities import ClassName, Instant
@@ -203,7 +203,7 @@ def _come_back(
 ) -> Target:
     """Move one replica back to a cheaper class that has room again, when things are calm."""
     grants = seen.room.grants if seen.room is not None else None
-    if grants is None or len(order) < 2 or seen.at - seen.memory.since < stabilisation_s(seen):
+    if not grants or len(order) < 2 or seen.at - seen.memory.since < stabilisation_s(seen):
         return target
     if any(held.loading for held in seen.held.values()):
         return target  # one at a time

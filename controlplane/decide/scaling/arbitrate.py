@@ -44,6 +44,7 @@ class Free:
 
     def __init__(self, nodes: Sequence[Node], free: Mapping[NodeName, int]) -> None:
         """Index the nodes by class."""
+        self._fitting: dict[tuple[ClassName, int], int] = {}  # counted since the last was taken
         self._by_class: dict[ClassName, dict[NodeName, int]] = {}
         for node in nodes:
             if free.get(node.name, 0) > 0:
@@ -51,11 +52,17 @@ class Free:
 
     def fitting(self, node_class: ClassName, devices: int) -> int:
         """Say how many replicas of so many devices still fit; a replica sits on one node."""
-        return sum(left // devices for left in self._by_class.get(node_class, {}).values())
+        fitting = self._fitting.get((node_class, devices))
+        if fitting is None:
+            nodes = self._by_class.get(node_class, {})
+            fitting = sum([left // devices for left in nodes.values()])
+            self._fitting[node_class, devices] = fitting
+        return fitting
 
     def take(self, node_class: ClassName, devices: int, replicas: int) -> int:
         """Take devices for up to so many replicas, fullest node first; say how many fitted."""
         taken = 0
+        self._fitting.clear()
         nodes = self._by_class.get(node_class, {})
         for name in sorted(nodes, key=lambda name: (nodes[name], name)):
             while taken < replicas and nodes[name] >= devices:

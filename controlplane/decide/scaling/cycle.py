@@ -33,6 +33,7 @@ def cycle(
 ) -> tuple[tuple[Choice, ...], ScalingMemory]:
     """Decide every model's target. `table` is `variants(catalogue)`, made once per catalogue."""
     by_model = replicas_by_model(seen.view.replicas)
+    overrides = dict(seen.overrides)
     claims = []
     for name, model in catalogue.models.items():
         look = ScaleInput(
@@ -44,7 +45,7 @@ def cycle(
             load=seen.loads.get(name) or silent(name, seen.at),
             held=hold(by_model.get(name, ())),
             memory=memory.models.get(name, FRESH),
-            override=pinned(dict(seen.overrides), name) or paused(dict(seen.overrides), name),
+            override=pinned(overrides, name) or paused(overrides, name),
             move=seen.moves.get(name),
             zones=_zones(seen, model, table.facts[name]),
         )
@@ -72,18 +73,26 @@ def _zones(seen: ScalingSeen, model: Model, facts: tuple[VariantFacts, ...]) -> 
 
 def hold(replicas: tuple[Replica, ...]) -> Mapping[ClassName, Held]:
     """Count a model's replicas per class by what they count as (law 5)."""
-    counted: dict[ClassName, list[Replica]] = {}
+    by_class: dict[ClassName, list[Replica]] = {}
     for replica in replicas:
-        counted.setdefault(replica.node_class, []).append(replica)
-    return {name: _held(of_class) for name, of_class in counted.items()}
+        by_class.setdefault(replica.node_class, []).append(replica)
+    return {name: _held(of_class) for name, of_class in by_class.items()}
 
 
 def _held(replicas: list[Replica]) -> Held:
     stuck = [r.unschedulable_since for r in replicas if r.unschedulable_since is not None]
+    serving = promotable = loading = 0
+    for replica in replicas:
+        if replica.serving:
+            serving += 1
+        elif replica.promotable:
+            promotable += 1
+        elif replica.loading:
+            loading += 1
     return Held(
-        serving=sum(r.serving for r in replicas),
-        promotable=sum(r.promotable for r in replicas),
-        loading=sum(r.loading for r in replicas),
+        serving=serving,
+        promotable=promotable,
+        loading=loading,
         unschedulable=len(stuck),
         unschedulable_since=min(stuck, default=None),
     )

@@ -8,7 +8,7 @@ import msgspec
 from controlplane.decide.scaling.allocate import cancel, shortages, spread
 from controlplane.decide.scaling.falling import fewer_suffice, survivors_would_break
 from controlplane.decide.scaling.figures import Figures, figures
-from controlplane.decide.scaling.guards import GUARDS, room_on_classes, stabilisation_s
+from controlplane.decide.scaling.guards import GUARDS, room_on_classes
 from controlplane.decide.scaling.inputs import ColdStart, ModelMemory, ScaleInput
 from controlplane.decide.scaling.triggers import TRIGGERS, Wish
 from controlplane.decide.scaling.window import remember
@@ -72,7 +72,7 @@ def _outliving(seen: ScaleInput, suffice: Wish | None) -> int:
 
 def _with_margin(seen: ScaleInput, target: Target, least: int, suffice: Wish | None) -> Target:
     """Keep what outlives the loss of a zone, and say what that costs."""
-    if suffice is None or least < target.replicas or not seen.variants:
+    if not least or suffice is None or least < target.replicas or not seen.variants:
         return target
     margin = least - max(suffice.replicas or 0, 1)
     return target.move(
@@ -172,7 +172,7 @@ def _remember(
         changed_at=at if changed else old.changed_at,
         before_change=old.target or 0 if new_step else old.before_change,
         step_began=at if new_step else old.step_began,
-        wishes=remember(old.wishes, at, known_wish, stabilisation_s(seen)),
+        wishes=remember(old.wishes, at, known_wish, wished.figures.window_s),
         cold=cold,
         short=short,
         waiting_since=(old.waiting_since or at) if wanted > target else None,

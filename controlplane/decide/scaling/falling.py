@@ -74,6 +74,8 @@ def _would_break(seen: ScaleInput, now: Figures, replicas: int) -> bool:
         objective = seen.policy.objectives.get(priority)
         arrivals.append((observed.arrivals.x if observed is not None else None) or 0.0)
         limits.append(objective.wait_p99_s if objective is not None else inf)
+    if not any(arrivals):
+        return False  # nobody waits
     late = waits_beyond(arrivals, now.service_s, slots, limits)
     return any(
         share > BEYOND_P99 and rate > 0 and limit < inf

@@ -10,6 +10,9 @@ import msgspec
 
 from controlplane.decide.scaling.inputs import ScaleInput
 
+MIN_STABILISATION_S = 120.0
+STABILISATION_MARGIN_S = 30.0
+
 
 class Figures(msgspec.Struct, frozen=True, gc=False):
     """One model's figures in this cycle."""
@@ -21,14 +24,13 @@ class Figures(msgspec.Struct, frozen=True, gc=False):
     slots: float  # of one replica, mean over its variants as they are split
     service_s: float  # measured, else declared
     queue: float | None
-    arrivals: float | None  # per second, over the last cycle
-    steady: float | None  # per second, over `steady_s`
     turned_away: float  # per second; 0 where unknown: it can only raise
     work: float | None  # busy slots the arrivals of the last cycle would hold
-    steady_work: float | None
+    steady_work: float | None  # … and those of `steady_s`
     utilisation: float | None
     memory: float | None
     broken: bool  # a class is turned away or waits beyond its limit
+    window_s: float  # what was wished for within it may be needed again
 
     def replicas_for(self, work: float, ceiling: float) -> int:
         """Give the fewest replicas that hold so many busy slots under a ceiling."""
@@ -75,15 +77,24 @@ def figures(seen: ScaleInput) -> Figures:
         slots=slots,
         service_s=service_s,
         queue=queue,
-        arrivals=arrivals,
-        steady=steady,
         turned_away=turned_away,
         work=None if arrivals is None else arrivals * service_s,
         steady_work=None if steady is None else steady * service_s,
         utilisation=load.utilisation.x,
         memory=memory if memory is not None else load.vram.x,
         broken=broken or turned_away > 0,
+        window_s=stabilisation_s(seen),
     )
+
+
+def stabilisation_s(seen: ScaleInput) -> float:
+    """Give the stabilisation window: as set, else the load time + 30 s, at least 120 s."""
+    if seen.policy.scaling.stabilisation_s is not None:
+        return seen.policy.scaling.stabilisation_s
+    window = MIN_STABILISATION_S
+    for facts in seen.variants:
+        window = max(window, facts.load_s + STABILISATION_MARGIN_S)
+    return window
 
 
 def weighted_depth(seen: ScaleInput) -> float | None:

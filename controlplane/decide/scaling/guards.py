@@ -17,25 +17,12 @@ from controlplane.domain.reasons import Evidence, ReasonCode
 
 Guard: TypeAlias = Callable[[ScaleInput, Figures, Target], Target]
 
-MIN_STABILISATION_S = 120.0
-STABILISATION_MARGIN_S = 30.0
-
-
-def stabilisation_s(seen: ScaleInput) -> float:
-    """Give the stabilisation window: as set, else the load time + 30 s, at least 120 s."""
-    if seen.policy.scaling.stabilisation_s is not None:
-        return seen.policy.scaling.stabilisation_s
-    window = MIN_STABILISATION_S
-    for facts in seen.variants:
-        window = max(window, facts.load_s + STABILISATION_MARGIN_S)
-    return window
-
 
 def window_covered(seen: ScaleInput, now: Figures, target: Target) -> Target:
     """Fall only when the window was covered by known signals (law 1)."""
     if target.replicas >= now.current:
         return target
-    window = stabilisation_s(seen)
+    window = now.window_s
     share = covered_share(seen.memory.wishes, seen.at, window)
     if share >= seen.policy.scaling.coverage:
         return target
@@ -49,7 +36,7 @@ def still_stabilising(seen: ScaleInput, now: Figures, target: Target) -> Target:
     """Fall only to the highest wish of the window: what was needed a minute ago may be again."""
     if target.replicas >= now.current:
         return target
-    window = stabilisation_s(seen)
+    window = now.window_s
     highest = highest_wish(seen.memory.wishes, seen.at, window)
     held = min(now.current, max(target.replicas, highest))
     if held == target.replicas:

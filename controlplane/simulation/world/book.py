@@ -112,7 +112,8 @@ class Book:
                 tally.wait.add_zeros(len(own))
                 tally.latency.add(own)
         for rank in RANKS:
-            self._reduce_refusals(rank)
+            if self._refusals[rank]:
+                self._reduce_refusals(rank)
             if self._unreduced[rank]:
                 self._reduce_rows(rank, np.concatenate(self._unreduced[rank], axis=1))
                 self._unreduced[rank].clear()

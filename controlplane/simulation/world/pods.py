@@ -1,6 +1,9 @@
 """A pod of the simulated cluster: where it stands in its life, and how it is shown."""
 
 from dataclasses import dataclass
+from typing import Any
+
+import msgspec
 
 from controlplane.domain.catalogue import Variant
 from controlplane.domain.quantities import ClassName, Instant, ModelName, ReplicaName
@@ -67,7 +70,7 @@ class Pod:
         in_flight: Sample = NOT_YET
         if self.healthy and machine is not None and machine.ready:
             in_flight = Value(float(busy), start + now) if busy else Zero(start + now)
-        return Replica(
+        shown = Replica(
             name=self.name,
             model=self.model,
             node_class=self.node_class,
@@ -77,16 +80,28 @@ class Pod:
             created_at=start + self.created,
             node=machine.name if machine else None,
             zone=machine.zone if machine else None,
-            node_ready=machine.ready if machine else True,
             healthy=self.healthy,
             warmed_up=self.warmed_up,
-            warming_up=self.warming_up,
-            sleeping=self.sleeping,
             lane_since=start + self.lane_since,
             in_flight=in_flight,
-            unschedulable_since=(
-                None if self.unschedulable_since is None else start + self.unschedulable_since
-            ),
-            note=self.note,
             version=self.version,
         )
+        unusual = self._unusual(start)
+        return msgspec.structs.replace(shown, **unusual) if unusual else shown
+
+    def _unusual(self, start: Instant) -> dict[str, Any]:
+        """Give what is seldom so; Python passes more than fifteen names at a time slowly."""
+        unusual: dict[str, Any] = {}
+        if self.machine is not None and not self.machine.ready:
+            unusual["node_ready"] = False
+        if self.unschedulable_since is not None:
+            unusual["unschedulable_since"] = start + self.unschedulable_since
+        if self.warming_up:
+            unusual["warming_up"] = True
+        if self.sleeping:
+            unusual["sleeping"] = True
+        if self.lent:
+            unusual["lent_slots"] = self.lent
+        if self.note:
+            unusual["note"] = self.note
+        return unusual

@@ -20,12 +20,20 @@ _NONE = np.zeros(0)
 Percentiles: TypeAlias = "list[float | None]"
 
 
+_IDLE: Percentiles = [None for _ in RANKS]
+
+
 def percentiles(book: Book, now: float, until: int) -> tuple[Percentiles, Percentiles]:
     """Give the P99 of waits and of latencies by rank; `until` is the newest page's next index."""
     since = now - WINDOW_S
     page = book.pages[-1]
     first = bisect_left(page.at_list, since - page.longest_s)
-    waiting = sum(rows.shape[1] for recent in book.recent_starts for rows in recent)
+    waiting = 0
+    for recent in book.recent_starts:
+        for rows in recent:
+            waiting += rows.shape[1]
+    if first == until and not waiting and len(book.pages) == 1:
+        return _IDLE, _IDLE
     if len(book.pages) == 1 and until - first + waiting <= FEW:
         return _of_few(book, (since, now), first, until)
     return _of_many(book, (since, now), until)

@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Callable
 from math import inf
+from operator import attrgetter
 from typing import NamedTuple
 
 from controlplane.domain.load import ClassLoad, ModelLoad
@@ -45,9 +46,9 @@ class Watch:
         last = self._before(now.at - SHORTEST_S)
         steady = self._before(now.at - self.steady_s)
         waits, latencies = percentiles(station.book, now.at, station.source.index)
-        arrivals = _rates(last, now, at, lambda r: r.arrived)
-        steadily = _rates(steady, now, at, lambda r: r.arrived)
-        turned_away = _rates(last, now, at, lambda r: r.turned_away)
+        arrivals = _rates(last, now, at, ARRIVED)
+        steadily = _rates(steady, now, at, ARRIVED)
+        turned_away = _rates(last, now, at, TURNED_AWAY)
         classes = {}
         for rank, priority in enumerate(PRIORITIES):
             classes[priority] = ClassLoad(
@@ -76,7 +77,7 @@ class Watch:
         book = station.book
         return Reading(
             station.now,
-            tuple(c.arrived for c in book.by_rank),
+            tuple([c.arrived for c in book.by_rank]),
             tuple(book.turned_away),
             book.started,
             book.service_s,
@@ -84,12 +85,10 @@ class Watch:
 
     def _before(self, moment: float) -> Reading | None:
         """Give the newest reading at or before a moment."""
-        found = None
-        for reading in self._readings:
-            if reading.at > moment + 1e-9:
-                break
-            found = reading
-        return found
+        for reading in reversed(self._readings):
+            if reading.at <= moment + 1e-9:
+                return reading
+        return None
 
     def _keep(self, now: Reading) -> None:
         readings = self._readings
@@ -117,6 +116,9 @@ class Watch:
             return NO_SLOTS
         held = sum(station.tokens_on.get(slot, 0) for _, slot, *_ in station.slots.running if slot)
         return _sample(min(1.0, held / (station.kv_room * station.slots.serving)), at)
+
+
+ARRIVED, TURNED_AWAY = attrgetter("arrived"), attrgetter("turned_away")
 
 
 def _sample(figure: float, at: Instant) -> Sample:

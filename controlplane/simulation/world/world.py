@@ -137,6 +137,10 @@ class World:
 
     def observe(self) -> Observation:
         """Look at everything now; rates are since the last look."""
+        return Observation(self.view(), self.loads())
+
+    def loads(self) -> Mapping[ModelName, ModelLoad]:
+        """Look at the requests only; rates are since the last look."""
         loads = {
             name: watch.load(name, self.now)
             for name, watch in self._watches.items()
@@ -147,7 +151,7 @@ class World:
         self._cluster.news.clear()
         for station in self._stations.values():
             station.refused_at = inf
-        return Observation(self.view(), loads)
+        return loads
 
     def apply(self, action: Action) -> Outcome:
         """Carry out one action, or say why not."""

@@ -77,6 +77,13 @@ def test_a_fall_stops_at_what_outlives_a_zone() -> None:
     assert choice.decisive is ReasonCode.SURVIVES_ZONE
 
 
+def test_where_no_zone_is_to_be_outlived_nothing_is_said_about_it_not_even_at_rest() -> None:
+    codes = {said.code for said in decide_scale(_input(0.0, target=3, zones=0)).trail}
+
+    assert ReasonCode.FEWER_SUFFICE in codes
+    assert ReasonCode.SURVIVES_ZONE not in codes
+
+
 def test_without_the_policy_no_margin_is_kept() -> None:
     seen = _input(200.0, target=3, zones=0)
 

@@ -47,6 +47,16 @@ def test_a_lender_serves_low_alone_on_the_slots_it_lends() -> None:
     assert load.in_flight == Value(3.0, START + 6)
 
 
+def test_what_a_replica_lends_is_seen_so_that_nobody_lends_it_again() -> None:
+    world = a_world_with_a_spare([])
+    spare = replicas(world)[1]
+    world.apply(Lend(spare.name, 1))
+
+    assert named(world, spare.name).lent_slots == 1
+    world.apply(Lend(spare.name, 0))
+    assert named(world, spare.name).lent_slots == 0
+
+
 def test_a_promoted_lender_gives_its_free_slots_at_once_and_its_low_work_goes_on() -> None:
     rows = [(1.0, 2, 50.0)] + [(3.0, 0, 20.0)] * 4
     world = a_world_with_a_spare(rows)
