@@ -1,9 +1,11 @@
 """HTTP to an engine: every call has its time-out, and every failure is one sentence."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import NamedTuple
 
 from aiohttp import ClientError, ClientSession, ClientTimeout, TCPConnector
+from yarl import URL
 
 from controlplane.domain.serving import Serving
 from controlplane.ports import EngineAt
@@ -45,24 +47,33 @@ async def ask(
     post: Mapping[str, str] | bytes | None = None,
 ) -> Answer:
     """Ask once: GET, or POST of parameters or of a JSON body."""
-    timeout = ClientTimeout(total=within_s)
+    timeout = _timeout(within_s)
     method = "GET" if post is None else "POST"
     body = post if isinstance(post, bytes) else None
     headers = {"Content-Type": "application/json"} if body is not None else None
     params = post if isinstance(post, Mapping) else None
     try:
         async with session.request(
-            method, url, timeout=timeout, data=body, headers=headers, params=params
+            method, _parsed(url), timeout=timeout, data=body, headers=headers, params=params
         ) as response:
-            answer = await response.content.read(LARGEST)
-            while not response.content.at_eof() and len(answer) < LARGEST:
-                answer += await response.content.read(LARGEST - len(answer))
-            return Answer(response.status, answer, response.content_type)
+            if (response.content_length or 0) > LARGEST:
+                raise NoAnswerError(f"{url} answers {response.content_length} bytes")
+            return Answer(response.status, await response.read(), response.content_type)
     except TimeoutError as cause:
         raise NoAnswerError(f"{url} did not answer within {within_s:g} s") from cause
     except (ClientError, OSError, ValueError) as cause:
         said = " ".join(str(cause).split()) or type(cause).__name__
         raise NoAnswerError(f"{url} cannot be asked: {said}") from cause
+
+
+@lru_cache(maxsize=4096)
+def _parsed(url: str) -> URL:
+    return URL(url)  # a tenth of what a call costs
+
+
+@lru_cache(maxsize=64)
+def _timeout(within_s: float) -> ClientTimeout:
+    return ClientTimeout(total=within_s)
 
 
 def url(engine: EngineAt, path: str, port: int | None = None) -> str:

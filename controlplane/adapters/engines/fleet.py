@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Mapping, Sequence
-from contextlib import suppress
 from typing import Any, Self
 
 from aiohttp import ClientSession
@@ -20,7 +19,7 @@ from controlplane.domain.load import ModelLoad
 from controlplane.domain.quantities import Instant, ModelName, ReplicaName
 from controlplane.ports import EngineAt, EngineState
 
-BREACHES_EVERY_S = 0.2  # a model is looked at no more often, however many engines it has
+BREACHES_EVERY_S = 0.5  # a model is looked at no more often, however many engines it has
 TURN_WITHIN_S = 60.0  # falling asleep moves the weights of a model
 REPORT_AFTER_S = 2.0  # the caller waits no longer; the state says the rest
 SLEEPERS = ("vllm",)  # engines with a call for it
@@ -50,10 +49,9 @@ class EngineFleet:
     async def __aexit__(self, *_: object) -> None:
         """Ask nobody any more, and close them."""
         self.follow(())
-        for task in tuple(self._tasks):
+        for task in self._tasks:
             task.cancel()
-            with suppress(asyncio.CancelledError):
-                await task
+        await asyncio.gather(*self._tasks, return_exceptions=True)
         if self._session is not None:
             await self._session.close()
 
@@ -131,7 +129,8 @@ class EngineFleet:
 
     def _forget(self, replica: ReplicaName) -> None:
         watched = self._watched.pop(replica)
-        watched.cancel()
+        for task in watched.stop():
+            self._mind(task)
         self._states.pop(replica, None)
         turning = self._turning.pop(replica, None)
         if turning is not None:
@@ -247,9 +246,13 @@ class EngineFleet:
 
     def _spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:
         task = asyncio.create_task(work)
+        self._mind(task)
+        return task
+
+    def _mind(self, task: asyncio.Task[Any]) -> None:
+        """Keep a task until it has ended, so that it ends before the connections do."""
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
-        return task
 
 
 def _another(before: EngineAt, now: EngineAt) -> bool:

@@ -89,6 +89,7 @@ class _Look:
         self._answering = [watched for watched in serving if watched.answers(at)]
         # Rates are sums over those that answer; the silent ones are taken to be like them.
         self._scale = len(serving) / len(self._answering) if self._answering else 0.0
+        self._few = self._too_few()
 
     def of_class(self, objective: Objective | None, steady_s: float) -> ClassLoad:
         """Give what the class feels that stands for all."""
@@ -131,8 +132,11 @@ class _Look:
 
     def _unless_missing(self, key: str, sample: Sample) -> Sample:
         """Give what was counted, unless the counter is not there or too few tell it."""
-        seen = gathered([w.sample(key, self._at) for w in self._serving], 1)
-        return sample if seen.x is not None else seen
+        if self._few is not None:
+            return self._few
+        if any(watched.exports(key) for watched in self._answering):
+            return sample
+        return self._answering[0].sample(key, self._at)
 
     def _percentile(
         self,
@@ -141,9 +145,8 @@ class _Look:
         of: Callable[[Watched], object],
         key: str,
     ) -> Sample:
-        few = self._too_few()
-        if few is not None:
-            return few
+        if self._few is not None:
+            return self._few
         if not any(of(watched) for watched in self._answering):
             kind, names = self._serving[0].engine.serving.engine, self._serving[0].names
             wanted = ", ".join(getattr(names, key)) or f"{kind} has no histogram of it"
@@ -151,6 +154,8 @@ class _Look:
         return p99(spread.counts, spread.total_s, limit_s, self._at)
 
     def _too_few(self) -> Sample | None:
+        if len(self._answering) == len(self._serving):
+            return None
         answers: list[Sample] = [
             Zero(self._at) if watched.answers(self._at) else watched.sample("queue", self._at)
             for watched in self._serving

@@ -1,11 +1,12 @@
 """One look at an engine's metrics: of a page of hundreds of lines only those that are needed.
 
-A metric's lines are found with a search for its name; nothing else of the page is looked at. That
+A page is cut at its `# TYPE` lines, and only the families that are asked for are looked into. That
 is what makes a hundred pages a second cheap.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from math import inf, isfinite, isnan
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from math import isfinite, isnan
 from typing import NamedTuple
 
 from controlplane.adapters.engines.names import MODEL, Metric, Names
@@ -15,8 +16,16 @@ FIGURES = (
     "queue", "running", "kv_usage", "received", "finished", "finished_too", "refused", "busy",
     "busy_with_wait", "waited", "served", "asleep",
 )  # fmt: skip
-NUMBER = b"{ "  # what may follow a metric's name
+SUFFIXES = (
+    b"",
+    b"_total",
+    b"_sum",
+    b"_count",
+    b"_bucket",
+)  # a metric's name: its family's, and one
+BUCKET = re.compile(rb'_bucket\{[^\n]*?\ble="([^"\n]*)"[^\n]*\}\s+(\S+)')
 Labels = Mapping[str, str]
+Families = Mapping[bytes, bytes]  # by name: its lines
 
 
 class Buckets(NamedTuple):
@@ -37,11 +46,12 @@ class Page(NamedTuple):
 
 def read(page: bytes, names: Names, served_name: str) -> Page:
     """Take from a page what an engine of this kind is asked for."""
-    text = b"\n" + page
+    families = _families(page)
     figures: dict[str, float] = {}
     bad: dict[str, str] = {}
     for key in FIGURES:
-        series = _first(text, getattr(names, key), served_name)
+        metrics = getattr(names, key)
+        series = _first(families, metrics, served_name, names) if metrics else None
         if series is None:
             continue
         value = _folded(series, ranks=names.ranks, ratio=key in RATIOS)
@@ -49,7 +59,17 @@ def read(page: bytes, names: Names, served_name: str) -> Page:
             figures[key] = value
         else:
             bad[key] = repr(value)
-    return Page(figures, bad, _buckets(text, names.wait), _buckets(text, names.latency))
+    return Page(figures, bad, _buckets(families, names.wait), _buckets(families, names.latency))
+
+
+def _families(page: bytes) -> Families:
+    """Cut a page into families. What no `# TYPE` line announces is found under the empty name."""
+    families: dict[bytes, bytes] = {}
+    for chunk in (b"\n" + page).split(b"\n# TYPE "):
+        name, _, rest = chunk.partition(b" ")
+        families[name] = rest
+    families[b""] = page
+    return families
 
 
 class _Series(NamedTuple):
@@ -57,38 +77,47 @@ class _Series(NamedTuple):
     value: float
 
 
-def _first(text: bytes, metrics: Sequence[Metric], served_name: str) -> list[_Series] | None:
+def _first(
+    families: Families, metrics: Sequence[Metric], served_name: str, names: Names
+) -> list[_Series] | None:
     """Give the series of the first of these metrics that is exported."""
     for wanted in metrics:
-        fits = _matching(wanted, served_name)
+        rules = {
+            key: served_name if value is MODEL else value for key, value in wanted.labels.items()
+        }
         found = [
-            _Series(labels, value) for labels, value in _lines(text, wanted.name) if fits(labels)
+            series
+            for series in _lines(families, wanted.name, labelled=bool(rules) or names.ranks)
+            if all(series.labels.get(key) == value for key, value in rules.items())
         ]
         if found:
             return found
     return None
 
 
-def _matching(wanted: Metric, served_name: str) -> Callable[[Labels], bool]:
-    if not wanted.labels:
-        return lambda _: True
-    rules = {key: served_name if value is MODEL else value for key, value in wanted.labels.items()}
-    return lambda labels: all(labels.get(key) == value for key, value in rules.items())
+def _lines(families: Families, name: str, *, labelled: bool) -> Iterator[_Series]:
+    """Give each series of a metric; its labels only where they matter."""
+    written = name.encode()
+    begins = (written + b"{", written + b" ")
+    for line in _family(families, written).split(b"\n"):
+        if line.startswith(begins):
+            yield _series(line[len(written) :], labelled=labelled)
 
 
-def _lines(text: bytes, name: str) -> Iterator[tuple[Labels, float]]:
-    """Give labels and value of each line of a metric."""
-    start = b"\n" + name.encode()
-    at = text.find(start)
-    while at >= 0:
-        begin, end = at + len(start), text.find(b"\n", at + 1)
-        line = text[begin : len(text) if end < 0 else end]
-        if line[:1] in (b"{", b" "):
-            yield _line(line)
-        at = -1 if end < 0 else text.find(start, end)
+def _family(families: Families, name: bytes) -> bytes:
+    """Give the lines among which a metric's are: its family's, else from where it stands first."""
+    for suffix in SUFFIXES:
+        family = families.get(name.removesuffix(suffix))
+        if family is not None and name in family:
+            return family
+    page = families[b""]
+    at = page.find(b"\n" + name)
+    if at < 0 and not page.startswith(name):
+        return b""
+    return page[at + 1 : page.rfind(b"\n" + name) + 4096]
 
 
-def _line(line: bytes) -> tuple[Labels, float]:
+def _series(line: bytes, *, labelled: bool) -> _Series:
     """Read what stands behind a metric's name: labels, value, perhaps a time."""
     labels, closed, rest = line.rpartition(b"}")
     parts = rest.split()
@@ -96,7 +125,7 @@ def _line(line: bytes) -> tuple[Labels, float]:
         value = float(parts[0])
     except (IndexError, ValueError):
         value = float("nan")
-    return _labels(labels[1:]) if closed else {}, value
+    return _Series(_labels(labels[1:]) if closed and labelled else {}, value)
 
 
 def _labels(written: bytes) -> Labels:
@@ -120,21 +149,17 @@ def _folded(series: Sequence[_Series], *, ranks: bool, ratio: bool) -> float:
     return sum(highest) / len(highest) if ratio else sum(highest)
 
 
-def _buckets(text: bytes, names: Sequence[str]) -> Buckets | None:
+def _buckets(families: Families, names: Sequence[str]) -> Buckets | None:
     """Read the first of these histograms that is exported, its series added up."""
     for name in names:
+        family = _family(families, f"{name}_bucket".encode())
         upto: dict[float, float] = {}
-        for labels, value in _lines(text, f"{name}_bucket"):
-            bound = _bound(labels.get("le", ""))
-            if isfinite(value) and bound is not None:
-                upto[bound] = upto.get(bound, 0.0) + value
+        for bound, value in BUCKET.findall(family):
+            try:
+                upto[float(bound)] = upto.get(float(bound), 0.0) + float(value)
+            except ValueError:  # a line that is broken is none
+                continue
         if upto:
-            return Buckets(upto, sum(value for _, value in _lines(text, f"{name}_sum")))
+            sums = _lines(families, f"{name}_sum", labelled=False)
+            return Buckets(upto, sum(series.value for series in sums))
     return None
-
-
-def _bound(written: str) -> float | None:
-    try:
-        return inf if written == "+Inf" else float(written)
-    except ValueError:
-        return None

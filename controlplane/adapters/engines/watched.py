@@ -1,9 +1,8 @@
 """One engine and what it said last. Two tasks ask it, so that slow health delays no figures."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from typing import NoReturn
 
 import msgspec
 import structlog
@@ -44,7 +43,8 @@ class Watched:
         self.warming_up = self.warmed_up = False
         self.note = ""
         self._clock, self._session = clock, session
-        self._tasks: list[asyncio.Task[NoReturn]] = []
+        self._tasks: list[asyncio.Task[None]] = []
+        self._stopped = False
 
     def start(self, heard: Callable[["Watched"], None], offset_s: float) -> None:
         """Ask from now on; `heard` is called after every answer, and every one that is missing."""
@@ -53,29 +53,27 @@ class Watched:
             task = asyncio.create_task(self._for_ever(one, heard, offset_s))
             self._tasks.append(task)
 
-    async def stop(self) -> None:
-        """Ask no more."""
-        for task in self._tasks:
-            task.cancel()
-        for task in self._tasks:
-            with suppress(asyncio.CancelledError):
-                await task
+    def stop(self) -> Sequence[asyncio.Task[None]]:
+        """Ask no more; give the tasks, which end soon.
 
-    def cancel(self) -> None:
-        """Ask no more, without waiting for what is under way."""
+        A call whose time is up at the very moment it is cancelled ends as timed out, and the
+        cancellation is lost: so the tasks also look whether they should go on.
+        """
+        self._stopped = True
         for task in self._tasks:
             task.cancel()
+        return self._tasks
 
     async def _for_ever(
         self,
         ask_once: Callable[[], Awaitable[None]],
         heard: Callable[["Watched"], None],
         offset_s: float,
-    ) -> NoReturn:
+    ) -> None:
         loop = asyncio.get_running_loop()
         due = loop.time() + offset_s  # they take turns: a hundred at once would be a burst
         broken = False
-        while True:
+        while not self._stopped:
             await asyncio.sleep(max(0.0, due - loop.time()))
             due = max(due + EVERY_S / self._clock.rate, loop.time())
             try:
@@ -148,6 +146,10 @@ class Watched:
         wanted = ", ".join(metric.name for metric in getattr(self.names, key))
         kind = self.engine.serving.engine
         return NoData(Absence.NOT_EXPORTED, wanted or f"{kind} has no metric for it")
+
+    def exports(self, key: str) -> bool:
+        """Say whether it counts such a thing."""
+        return self.page is not None and key in self.page.figures
 
     def answers(self, now: Instant) -> bool:
         """Say whether what it said last is young enough to count."""
