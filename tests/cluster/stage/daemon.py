@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import sys
 from collections.abc import AsyncIterator
@@ -11,7 +12,10 @@ from typing import Any
 
 import aiohttp
 
+from tests.cluster.stage.waiting import until
+
 _STARTS_S = 60.0
+_UP = re.compile(r"is up at (\S+)")
 
 
 class Daemon:
@@ -83,10 +87,11 @@ async def serving(
     ]
     with log.open("ab") as written:
         process = await asyncio.create_subprocess_exec(
-            *command, stdout=asyncio.subprocess.PIPE, stderr=written, env=os.environ
+            *command, stdout=written, stderr=written, env=os.environ
         )
-    daemon = Daemon(process, await _address(process, log), log)
+    daemon = Daemon(process, "", log)
     try:
+        daemon.url = await _address(process, log)
         yield daemon
     finally:
         await daemon.stop()
@@ -103,14 +108,13 @@ def _end_of(log: Path, lines: int = 60) -> str:
 
 
 async def _address(process: asyncio.subprocess.Process, log: Path) -> str:
-    if process.stdout is None:
-        raise RuntimeError("the daemon's output is not a pipe")
-    try:
-        line = await asyncio.wait_for(process.stdout.readline(), _STARTS_S)
-    except TimeoutError:
-        line = b""
-    if b" is up at " not in line:
-        if process.returncode is None:
-            process.kill()
-        raise AssertionError(f"it did not start: {line!r}\n{_end_of(log)}")
-    return line.decode().split(" is up at ")[1].strip()
+    said: list[str] = []
+
+    async def up() -> bool:
+        said[:] = _UP.findall(log.read_text(errors="replace"))
+        return bool(said) or process.returncode is not None
+
+    await until(up, _STARTS_S, lambda: f"it did not start:\n{_end_of(log)}")
+    if process.returncode is not None:
+        raise AssertionError(f"it ended at once:\n{_end_of(log)}")
+    return said[-1]
