@@ -78,7 +78,8 @@ class Watched:
             due = max(due + EVERY_S / self._clock.rate, loop.time())
             try:
                 await ask_once()
-                heard(self)
+                if not self._stopped:
+                    heard(self)
                 broken = False
             except Exception:  # a bug with one engine must not end the watch over it
                 if not broken:
