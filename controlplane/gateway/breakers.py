@@ -26,7 +26,7 @@ from controlplane.domain.decisions import Choice
 from controlplane.domain.gateway import ServedModel
 from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.quantities import Instant, ModelName
-from controlplane.gateway.endings import MEANT
+from controlplane.gateway.ended import MEANT
 from controlplane.gateway.messages import Heard
 
 

@@ -2,27 +2,17 @@
 
 import asyncio
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import grpc
 import grpc.aio
 from envoy.data.accesslog.v3 import accesslog_pb2 as log
 from envoy.service.accesslog.v3 import als_pb2 as pb
 
-from controlplane.decide.breakers.answers import Answer, Meaning, meaning
+from controlplane.decide.breakers.answers import Answer, meaning
+from controlplane.gateway.ended import Ended
 from controlplane.render.envoy.names import LENT, PROBE
 
 SERVICE = "envoy.service.accesslog.v3.AccessLogService"
-MARKS = {Meaning.WELL: "w", Meaning.BROKEN: "b", Meaning.NEITHER: "n"}
-MEANT = {mark: meant for meant, mark in MARKS.items()}
-
-
-class Ended(NamedTuple):
-    """The end of one request that was on its way to an engine."""
-
-    model: str
-    meant: Meaning
-    probe: bool
 
 
 class AccessLogs:

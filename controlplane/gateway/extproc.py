@@ -34,17 +34,6 @@ SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
 EOF = grpc.aio.EOF
 # What stands at the end of an answer needs no change, only leave to go on.
 GO_ON = pb.ProcessingResponse(response_trailers=pb.TrailersResponse()).SerializeToString()
-MOST_STREAMS = 2**31 - 1
-MOST_PENDING = 200_000
-OPTIONS = (
-    ("grpc.so_reuseport", 1),
-    ("grpc.max_concurrent_streams", MOST_STREAMS),
-    # Else a burst of two thousand new streams is shed as an error.
-    ("grpc.server.max_pending_requests", MOST_PENDING),
-    ("grpc.server.max_pending_requests_hard_limit", 2 * MOST_PENDING),
-    ("grpc.http2.min_recv_ping_interval_without_data_ms", 0),
-    ("grpc.http2.max_ping_strikes", 0),
-)
 
 
 class ExternalProcessor:
@@ -141,11 +130,6 @@ class ExternalProcessor:
             )
         ).SerializeToString()
         return response
-
-
-def server() -> grpc.aio.Server:
-    """Give a server that sheds nothing."""
-    return grpc.aio.server(options=OPTIONS)
 
 
 def _read(raw: bytes) -> tuple[dict[str, str], dict[str, object] | None]:

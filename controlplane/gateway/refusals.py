@@ -15,6 +15,8 @@ from controlplane.render.sentences import sentence
 
 PLAIN = {0x202F: None, 0xA0: " "}  # programs read these sentences too
 
+PLAIN_HEADERS = {"content-type": "application/json"}
+
 
 class Refusal(msgspec.Struct, frozen=True):
     """What a request is told instead of being served."""

@@ -18,8 +18,8 @@ import uvloop
 
 from controlplane.decide.breakers.answers import Meaning
 from controlplane.gateway.door import Door
-from controlplane.gateway.endings import MARKS, AccessLogs, Ended
-from controlplane.gateway.extproc import ExternalProcessor, server
+from controlplane.gateway.ended import MARKS, Ended
+from controlplane.gateway.front import EnvoyFront
 from controlplane.gateway.messages import (
     Breach,
     Close,
@@ -36,6 +36,7 @@ from controlplane.gateway.messages import (
     Shut,
     line,
 )
+from controlplane.gateway.proxy import Proxy
 
 COUNT_EVERY_S = 0.5
 LONGEST_LINE = 1 << 28  # a plan of thousands of models is one line
@@ -50,9 +51,7 @@ class Worker:
         self._out = out
         self.door = Door(self._breach, opened.share)
         self.over = asyncio.Event()
-        self._grpc = server()
-        self._logs = AccessLogs(self._heard)
-        self._served = False
+        self._front: EnvoyFront | Proxy | None = None
 
     def tell(self, event: Event) -> None:
         """Say something to the daemon; one that is gone hears nothing."""
@@ -65,7 +64,7 @@ class Worker:
         match command:
             case Serve(plan=plan):
                 self.door.serve(plan)
-                if not self._served:
+                if self._front is None:
                     await self._start()
             case Shut(models=models):
                 self.door.shut(models)
@@ -79,18 +78,20 @@ class Worker:
                 pass
 
     async def _start(self) -> None:
-        processor = ExternalProcessor(self.door, self.opened.secret, self._probing)
-        self._grpc.add_generic_rpc_handlers((processor.handlers(), self._logs.handlers()))
-        self._grpc.add_insecure_port(self.opened.listen)
-        await self._grpc.start()
-        self._served = True
+        port = 0
+        if self.opened.proxy is not None:
+            self._front = Proxy(self.door, self._heard, self._probing)
+            port = await self._front.start(*self.opened.proxy)
+        else:
+            self._front = EnvoyFront(self.door, self.opened.secret, self._heard, self._probing)
+            await self._front.start(self.opened.listen)
         gc.collect()
         gc.freeze()  # what is there now stays; a collection must not hold a request up
-        self.tell(Ready())
+        self.tell(Ready(port))
 
     async def _close(self, grace_s: float) -> None:
-        self._logs.close()
-        await self._grpc.stop(grace_s)
+        if self._front is not None:
+            await self._front.stop(grace_s)
         self.count()
         self.over.set()
 

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -20,6 +20,7 @@ from controlplane.gateway.gateway import Gateway
 from controlplane.gateway.site import GatewayOptions
 from tests.gateway.engine import Engine
 
+Front: TypeAlias = dict[str, Any]
 CHAT = ModelName("chat")
 OPEN: "list[Call]" = []  # closed when the gateway has stopped
 WITHIN_S = 20.0

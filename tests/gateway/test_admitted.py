@@ -15,6 +15,7 @@ from tests.gateway.running import (
     CHAT,
     KEYS,
     Call,
+    Front,
     Reply,
     Running,
     a_key,
@@ -50,9 +51,14 @@ def told(reply: Reply) -> tuple[int, str]:
     return reply.status, reply.headers["x-controlplane-reason"]
 
 
-async def test_a1_without_replicas_a_full_queue_is_503_with_them_429(tmp_path: Path) -> None:
+async def test_a1_without_replicas_a_full_queue_is_503_with_them_429(
+    tmp_path: Path, front: Front
+) -> None:
     narrow = bounds(high=1, medium=1, low=1)
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(queue_bounds=narrow))) as run:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(queue_bounds=narrow)), **front) as run,
+    ):
         waiting = await call(run.port)
         await run.until(lambda: run.counted("queued") == [1, 0, 0])
         reply = await ask(run.port)
@@ -74,10 +80,10 @@ async def test_a1_without_replicas_a_full_queue_is_503_with_them_429(tmp_path: P
 
 
 async def test_a3_the_one_beyond_the_bound_is_refused_and_one_that_leaves_makes_room(
-    tmp_path: Path,
+    tmp_path: Path, front: Front
 ) -> None:
     model = a_model(queue_bounds=bounds(high=50))
-    async with Engine() as engine, running(tmp_path, a_plan(model)) as run:
+    async with Engine() as engine, running(tmp_path, a_plan(model), **front) as run:
         waiting = [await call(run.port) for _ in range(50)]
         await run.until(lambda: run.counted("queued") == [50, 0, 0])
         assert told(await ask(run.port))[0] == 503  # no replica yet: no capacity, not contended
@@ -92,8 +98,11 @@ async def test_a3_the_one_beyond_the_bound_is_refused_and_one_that_leaves_makes_
         assert engine.most <= 8
 
 
-async def test_a6_a_header_only_lowers_what_the_key_says(tmp_path: Path) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine)))) as run:
+async def test_a6_a_header_only_lowers_what_the_key_says(tmp_path: Path, front: Front) -> None:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine))), **front) as run,
+    ):
         for key, header in (
             ("key-medium", "high"),  # medium
             ("key-medium", "nonsense"),  # medium, counted
@@ -106,10 +115,15 @@ async def test_a6_a_header_only_lowers_what_the_key_says(tmp_path: Path) -> None
         assert sum(run.counted("malformed")) == 2
 
 
-async def test_a6_closed_networks_may_trust_the_header_and_no_key_is_low(tmp_path: Path) -> None:
+async def test_a6_closed_networks_may_trust_the_header_and_no_key_is_low(
+    tmp_path: Path, front: Front
+) -> None:
     trusting = GatewayPolicy(trust="headers")
     model = msgspec.structs.replace(a_model(), request_types={"chat": Priority.HIGH})
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine)))) as run:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine))), **front) as run,
+    ):
         assert (await ask(run.port, key=None, x_priority="high")).status == 200
         await run.until(lambda: run.counted("ended") == [0, 0, 1])
         served = msgspec.structs.replace(model, endpoints=(endpoint(engine),))
@@ -119,8 +133,11 @@ async def test_a6_closed_networks_may_trust_the_header_and_no_key_is_low(tmp_pat
         await run.until(lambda: run.counted("ended") == [1, 1, 1])
 
 
-async def test_high_goes_before_medium_before_low(tmp_path: Path) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine, 1)))) as run:
+async def test_high_goes_before_medium_before_low(tmp_path: Path, front: Front) -> None:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 1))), **front) as run,
+    ):
         held = await busy(run, engine)
         waiting = []
         for n, key in enumerate(("key-low", "key-medium", "key-high"), 1):
@@ -136,11 +153,11 @@ async def test_high_goes_before_medium_before_low(tmp_path: Path) -> None:
         ]
 
 
-async def test_tenants_of_one_class_take_turns(tmp_path: Path) -> None:
+async def test_tenants_of_one_class_take_turns(tmp_path: Path, front: Front) -> None:
     keys = (*KEYS, a_key("flood", Priority.HIGH), a_key("quiet", Priority.HIGH))
     async with Engine() as engine:
         plan = msgspec.structs.replace(a_plan(a_model(endpoint(engine, 1))), keys=keys)
-        async with running(tmp_path, plan) as run:
+        async with running(tmp_path, plan, **front) as run:
             await take_turns(run, engine)
 
 
@@ -161,7 +178,7 @@ async def take_turns(run: Running, engine: Engine) -> None:
     ]
 
 
-async def test_what_cannot_be_served_is_told_why(tmp_path: Path) -> None:
+async def test_what_cannot_be_served_is_told_why(tmp_path: Path, front: Front) -> None:
     policy = GatewayPolicy(longest_body=1000, require_key=True)
     secret = a_key("narrow", Priority.LOW, models=(ModelName("other"),))
     model = a_model(prompt_limit=100)
@@ -170,7 +187,7 @@ async def test_what_cannot_be_served_is_told_why(tmp_path: Path) -> None:
         plan = msgspec.structs.replace(
             a_plan(served, a_model(name="other"), policy=policy), keys=(*KEYS, secret)
         )
-        async with running(tmp_path, plan) as run:
+        async with running(tmp_path, plan, **front) as run:
             unknown = await ask(run.port, "/models/nobody/v1")
             assert told(unknown) == (404, "unknown-model")
             assert msgspec.json.decode(unknown.body)["error"]["models"] == ["chat", "other"]
@@ -196,13 +213,13 @@ async def test_what_cannot_be_served_is_told_why(tmp_path: Path) -> None:
 
 
 async def test_a_model_is_found_by_host_prefix_its_name_and_the_name_in_the_body(
-    tmp_path: Path,
+    tmp_path: Path, front: Front
 ) -> None:
     async with Engine() as engine:
         model = msgspec.structs.replace(
             a_model(endpoint(engine)), hosts=("chat.local",), prefix="/talk", names=("gpt-x",)
         )
-        async with running(tmp_path, a_plan(model)) as run:
+        async with running(tmp_path, a_plan(model), **front) as run:
             for path, more in (
                 ("/v1/a", {"host": "chat.local:80"}),
                 ("/talk/v1/b?c=d", {}),
@@ -231,10 +248,10 @@ async def test_a_forged_ticket_and_ways_around_are_refused_and_keys_stay_here(
         assert seen.isdisjoint({"authorization", "x-admission-ticket", "x-controlplane-cluster"})
 
 
-async def test_spares_that_lend_serve_low_alone(tmp_path: Path) -> None:
+async def test_spares_that_lend_serve_low_alone(tmp_path: Path, front: Front) -> None:
     async with Engine() as serving, Engine() as spare:
         model = a_model(endpoint(serving, 1), endpoint(spare, 1, "r1", lending=True), ageing_s=None)
-        async with running(tmp_path, a_plan(model)) as run:
+        async with running(tmp_path, a_plan(model), **front) as run:
             held = [await call(run.port, how="hold", key="key-high") for _ in range(2)]
             await serving.arrived.wait()
             assert (await ask(run.port, key="key-low")).status == 200
@@ -244,8 +261,13 @@ async def test_spares_that_lend_serve_low_alone(tmp_path: Path) -> None:
             assert spare.seen.total() == 1
 
 
-async def test_a_plan_with_a_fault_is_refused_and_the_old_one_goes_on(tmp_path: Path) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine)))) as run:
+async def test_a_plan_with_a_fault_is_refused_and_the_old_one_goes_on(
+    tmp_path: Path, front: Front
+) -> None:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine))), **front) as run,
+    ):
         before = files(tmp_path)
         broken = a_plan(a_model(endpoint(engine), endpoint(engine)))
         refused = await asyncio.gather(run.gateway.update(broken), return_exceptions=True)

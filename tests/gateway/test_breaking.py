@@ -12,6 +12,7 @@ from controlplane.domain.reasons import ReasonCode
 from tests.gateway.engine import Engine
 from tests.gateway.running import (
     CHAT,
+    Front,
     Running,
     a_model,
     a_plan,
@@ -39,10 +40,12 @@ def codes(run: Running) -> list[ReasonCode | None]:
     return [choice.decisive for choice in run.choices]
 
 
-async def test_a9_a_hundred_429_and_busy_503_leave_the_breaker_closed(tmp_path: Path) -> None:
+async def test_a9_a_hundred_429_and_busy_503_leave_the_breaker_closed(
+    tmp_path: Path, front: Front
+) -> None:
     async with Engine() as engine:
         model = a_model(endpoint(engine, 8), breaker=QUICK)
-        async with running(tmp_path, a_plan(model)) as run:
+        async with running(tmp_path, a_plan(model), **front) as run:
             engine.status = 429
             assert [(await ask(run.port)).status for _ in range(100)] == [429] * 100
             engine.status, engine.said = 503, {"retry-after": "1"}
@@ -53,10 +56,10 @@ async def test_a9_a_hundred_429_and_busy_503_leave_the_breaker_closed(tmp_path: 
             assert codes(run) == []
 
 
-async def test_a9_broken_503_open_it_one_probe_closes_it(tmp_path: Path) -> None:
+async def test_a9_broken_503_open_it_one_probe_closes_it(tmp_path: Path, front: Front) -> None:
     async with Engine() as engine:
         model = a_model(endpoint(engine, 8), breaker=QUICK)
-        async with running(tmp_path, a_plan(model)) as run:
+        async with running(tmp_path, a_plan(model), **front) as run:
             engine.status = 503
             for _ in range(5):
                 assert (await ask(run.port)).status == 503
@@ -78,10 +81,10 @@ async def test_a9_broken_503_open_it_one_probe_closes_it(tmp_path: Path) -> None
             assert (await ask(run.port)).status == 200
 
 
-async def test_a_model_isolated_by_hand_is_out_and_in_again(tmp_path: Path) -> None:
+async def test_a_model_isolated_by_hand_is_out_and_in_again(tmp_path: Path, front: Front) -> None:
     async with Engine() as engine:
         model = a_model(endpoint(engine))
-        async with running(tmp_path, a_plan(model)) as run:
+        async with running(tmp_path, a_plan(model), **front) as run:
             out = msgspec.structs.replace(model, isolated="ops")
             await run.gateway.update(a_plan(out))
             await answered(run, lambda status: status != 200)
@@ -111,14 +114,16 @@ async def test_a8_of_two_replicas_the_broken_one_is_left_alone_the_only_one_neve
             assert bad.seen.total() == seen + 10  # it answers badly, but it is all there is
 
 
-async def test_a7_one_model_that_never_answers_leaves_the_others_alone(tmp_path: Path) -> None:
+async def test_a7_one_model_that_never_answers_leaves_the_others_alone(
+    tmp_path: Path, front: Front
+) -> None:
     async with Engine() as good, Engine() as hung:
         silent = BreakerPolicy(silence_s=1.0)
         plan = a_plan(
             a_model(endpoint(good, 8)),
             a_model(endpoint(hung, 2), name="hung", breaker=silent),
         )
-        async with running(tmp_path, plan) as run:
+        async with running(tmp_path, plan, **front) as run:
             stuck = [await call(run.port, "/models/hung/v1", how="hang") for _ in range(2)]
             await hung.arrived.wait()
             queued = [await call(run.port, "/models/hung/v1") for _ in range(20)]
@@ -133,11 +138,13 @@ async def test_a7_one_model_that_never_answers_leaves_the_others_alone(tmp_path:
             assert sum(run.counted("arrived", CHAT)) <= 100
 
 
-async def test_engines_restarted_one_by_one_under_load_fail_no_request(tmp_path: Path) -> None:
+async def test_engines_restarted_one_by_one_under_load_fail_no_request(
+    tmp_path: Path, front: Front
+) -> None:
     async with Engine() as one, Engine() as two:
         engines = [one, two]
         both = a_plan(a_model(endpoint(one, 4), endpoint(two, 4, "r1")))
-        async with running(tmp_path, both) as run:
+        async with running(tmp_path, both, **front) as run:
             over = asyncio.Event()
             statuses: list[int] = []
 

@@ -10,7 +10,17 @@ import pytest
 
 from controlplane.domain.reasons import ReasonCode
 from tests.gateway.engine import Engine
-from tests.gateway.running import CHAT, Running, a_model, a_plan, ask, call, endpoint, running
+from tests.gateway.running import (
+    CHAT,
+    Front,
+    Running,
+    a_model,
+    a_plan,
+    ask,
+    call,
+    endpoint,
+    running,
+)
 
 MEGABYTES_4 = b"x" * (4 << 20)
 
@@ -22,8 +32,11 @@ async def one_slot(run: Running) -> None:
     assert reply.status == 200
 
 
-async def test_a_normal_end_frees_the_slot(tmp_path: Path) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine, 1)))) as run:
+async def test_a_normal_end_frees_the_slot(tmp_path: Path, front: Front) -> None:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 1))), **front) as run,
+    ):
         for _ in range(20):
             assert (await ask(run.port)).status == 200
         await run.until(lambda: sum(run.counted("ended")) == 20)
@@ -32,9 +45,12 @@ async def test_a_normal_end_frees_the_slot(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("way", ["fin", "rst"])
 async def test_a2_a_client_that_leaves_while_it_is_served_frees_the_slot(
-    way: str, tmp_path: Path
+    way: str, tmp_path: Path, front: Front
 ) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine, 1)))) as run:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 1))), **front) as run,
+    ):
         served = await call(run.port, how="hang")
         await engine.arrived.wait()
         getattr(served, way)()
@@ -43,9 +59,12 @@ async def test_a2_a_client_that_leaves_while_it_is_served_frees_the_slot(
 
 @pytest.mark.parametrize("way", ["fin", "rst"])
 async def test_a2_a_client_that_leaves_in_the_middle_of_a_stream_frees_the_slot(
-    way: str, tmp_path: Path
+    way: str, tmp_path: Path, front: Front
 ) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine, 1)))) as run:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 1))), **front) as run,
+    ):
         streamed = await call(run.port, how="stream")
         assert b" 200 " in await streamed.first_byte()
         getattr(streamed, way)()
@@ -55,9 +74,12 @@ async def test_a2_a_client_that_leaves_in_the_middle_of_a_stream_frees_the_slot(
 @pytest.mark.parametrize("way", ["fin", "rst"])
 @pytest.mark.parametrize("body", [b"", MEGABYTES_4], ids=["no body", "4 MB body"])
 async def test_a2_a_client_that_leaves_while_it_waits_leaves_the_queue(
-    way: str, body: bytes, tmp_path: Path
+    way: str, body: bytes, tmp_path: Path, front: Front
 ) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine, 1)))) as run:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 1))), **front) as run,
+    ):
         served = await call(run.port, how="hold")
         await engine.arrived.wait()
         waiting = await call(run.port, body=body)
@@ -70,8 +92,11 @@ async def test_a2_a_client_that_leaves_while_it_waits_leaves_the_queue(
         assert engine.seen["at-once"] == 1  # the one that left never reached the engine
 
 
-async def test_a_waiting_4_mb_body_arrives_whole(tmp_path: Path) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine, 1)))) as run:
+async def test_a_waiting_4_mb_body_arrives_whole(tmp_path: Path, front: Front) -> None:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 1))), **front) as run,
+    ):
         served = await call(run.port, how="hold")
         await engine.arrived.wait()
         waiting = await call(run.port, body=MEGABYTES_4)
@@ -81,15 +106,25 @@ async def test_a_waiting_4_mb_body_arrives_whole(tmp_path: Path) -> None:
         assert (await waiting.reply()).body == b'{"got": 4194304}'
 
 
-async def test_an_upstream_reset_frees_the_slot_and_is_never_a_500(tmp_path: Path) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine, 1)))) as run:
+async def test_an_upstream_reset_frees_the_slot_and_is_never_a_500(
+    tmp_path: Path, front: Front
+) -> None:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 1))), **front) as run,
+    ):
         reply = await ask(run.port, how="reset")
         assert (reply.status, reply.headers["x-controlplane-reason"]) == (502, "engine-reset")
         await one_slot(run)
 
 
-async def test_a_deadline_ends_a_waiting_and_a_running_request_with_504(tmp_path: Path) -> None:
-    async with Engine() as engine, running(tmp_path, a_plan(a_model(endpoint(engine, 1)))) as run:
+async def test_a_deadline_ends_a_waiting_and_a_running_request_with_504(
+    tmp_path: Path, front: Front
+) -> None:
+    async with (
+        Engine() as engine,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 1))), **front) as run,
+    ):
         served = asyncio.create_task(ask(run.port, how="hang", x_deadline_s="1.0"))
         await engine.arrived.wait()
         waiting = await ask(run.port, x_deadline_s="0.2")
@@ -115,11 +150,13 @@ async def test_envoy_killed_frees_every_slot_and_a_new_one_serves(tmp_path: Path
         await one_slot(run)
 
 
-async def test_counters_return_to_zero_after_random_disconnects(tmp_path: Path) -> None:
+async def test_counters_return_to_zero_after_random_disconnects(
+    tmp_path: Path, front: Front
+) -> None:
     chance = random.Random(7)
     async with (
         Engine() as engine,
-        running(tmp_path, a_plan(a_model(endpoint(engine, 4)))) as run,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 4))), **front) as run,
     ):
 
         async def one() -> None:

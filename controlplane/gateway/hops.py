@@ -1,0 +1,50 @@
+"""What is passed on from one connection to the next, and what is not."""
+
+from collections.abc import Mapping
+
+import msgspec
+from aiohttp import web
+from multidict import CIMultiDict
+
+from controlplane.gateway.refusals import Refusal
+from controlplane.render.envoy.names import API_KEY, CLUSTER, PROBE, REASON, TICKET
+
+# Meant for one connection, not for the message; what `Connection` names comes on top.
+HOP_BY_HOP = frozenset(
+    {
+        "connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection",
+        "te", "trailer", "transfer-encoding", "upgrade",
+    }
+)  # fmt: skip
+OURS = frozenset({TICKET, CLUSTER, PROBE})
+
+
+def forwarded(request: web.Request, *, keyed: bool) -> CIMultiDict[str]:
+    """Give the headers an engine gets: nothing of this hop, nothing of ours, no key of ours."""
+    hidden = OURS | {"authorization", API_KEY} if keyed else OURS
+    passed = kept(request.headers)
+    for name in hidden:
+        passed.popall(name, None)
+    before = request.headers.get("x-forwarded-for")
+    passed["X-Forwarded-For"] = f"{before}, {request.remote}" if before else str(request.remote)
+    passed["X-Forwarded-Proto"] = request.scheme
+    return passed
+
+
+def kept(headers: Mapping[str, str]) -> CIMultiDict[str]:
+    """Leave out what is meant for one connection; what is said several times stays so."""
+    named = {name.strip().lower() for name in headers.get("Connection", "").split(",")}
+    left_out = HOP_BY_HOP | named
+    return CIMultiDict((n, v) for n, v in headers.items() if n.lower() not in left_out)
+
+
+def refusing(refusal: Refusal) -> web.Response:
+    """Answer with a refusal of admission."""
+    return web.Response(status=refusal.status, headers=dict(refusal.headers), body=refusal.body)
+
+
+def own(status: int, reason: str, text: str) -> web.Response:
+    """Answer by ourselves, for an engine that could not."""
+    body = msgspec.json.encode({"error": {"message": text, "type": reason, "code": status}})
+    headers = {REASON: reason, "content-type": "application/json"}
+    return web.Response(status=status, headers=headers, body=body + b"\n")
