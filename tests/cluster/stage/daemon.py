@@ -111,7 +111,7 @@ async def _address(process: asyncio.subprocess.Process, log: Path) -> str:
     said: list[str] = []
 
     async def up() -> bool:
-        said[:] = _UP.findall(log.read_text(errors="replace"))
+        said[:] = _UP.findall(_end_of(log))
         return bool(said) or process.returncode is not None
 
     await until(up, _STARTS_S, lambda: f"it did not start:\n{_end_of(log)}")
