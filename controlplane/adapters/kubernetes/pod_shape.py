@@ -126,6 +126,7 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     def telling(self) -> tuple[object, ...]:
         """Give what is worth a look when it changes."""
         return (
+            self.model,
             self.lane,
             self.node,
             self.phase,
