@@ -2,8 +2,11 @@
 
 import asyncio
 import json
-import sys
+from collections.abc import Awaitable, Callable
 
+import pytest
+
+from controlplane.cli import run
 from controlplane.domain import marks
 from controlplane.domain.actions import Ensure, SetReplicas
 from controlplane.domain.decisions import DONE
@@ -32,14 +35,21 @@ async def standing(api: Api, namespace: str, nodes: Nodes) -> list[str]:
     return sorted(pod["metadata"]["name"] for pod in pods)
 
 
-async def adopt(cluster: Cluster, *arguments: str) -> tuple[int, str]:
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "controlplane", "adopt", *arguments,
-        "--kubeconfig", str(cluster.admin_kubeconfig),
-        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT,
-    )  # fmt: skip
-    out, _ = await process.communicate()
-    return process.returncode or 0, out.decode()
+Adopt = Callable[..., Awaitable[tuple[int, str]]]
+
+
+@pytest.fixture
+def adopt(cluster: Cluster, capsys: pytest.CaptureFixture[str]) -> Adopt:
+    """Run the command; give its exit code and all that it said."""
+
+    async def call(*arguments: str) -> tuple[int, str]:
+        given = ["adopt", *arguments, "--kubeconfig", str(cluster.admin_kubeconfig)]
+        capsys.readouterr()
+        code = await asyncio.to_thread(run, given)  # it has an event loop of its own
+        said = capsys.readouterr()
+        return code, said.out + said.err
+
+    return call
 
 
 async def objects(api: Api, namespace: str) -> dict[str, Manifest]:
@@ -65,12 +75,12 @@ async def endpoints(api: Api, namespace: str) -> int:
 
 
 async def test_without_yes_it_is_shown_and_nothing_changes(
-    cluster: Cluster, api: Api, namespace: str, nodes: Nodes
+    api: Api, namespace: str, nodes: Nodes, adopt: Adopt
 ) -> None:
     pods = await standing(api, namespace, nodes)
     before = await objects(api, namespace)
 
-    code, said = await adopt(cluster, f"{namespace}/{NAME}", "--model", CHAT, "--class", T4)
+    code, said = await adopt(f"{namespace}/{NAME}", "--model", CHAT, "--class", T4)
 
     assert code == 0, said
     assert f"+ selector {marks.LANE}: serving" in said
@@ -80,13 +90,13 @@ async def test_without_yes_it_is_shown_and_nothing_changes(
 
 
 async def test_adopted_it_serves_on_is_sized_and_given_back_as_it_was(
-    cluster: Cluster, api: Api, namespace: str, nodes: Nodes
+    cluster: Cluster, api: Api, namespace: str, nodes: Nodes, adopt: Adopt
 ) -> None:
     pods = await standing(api, namespace, nodes)
     before = await objects(api, namespace)
 
     code, said = await adopt(
-        cluster, f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes", "--json"
+        f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes", "--json"
     )
 
     assert code == 0, said
@@ -107,7 +117,7 @@ async def test_adopted_it_serves_on_is_sized_and_given_back_as_it_was(
         assert deployed.state in {State.CHANGED, State.SETTLED}
         assert await by.cluster.apply(SetReplicas(CHAT, T4, 2)) == DONE
 
-    code, said = await adopt(cluster, f"{namespace}/{NAME}", "--undo", "--yes")
+    code, said = await adopt(f"{namespace}/{NAME}", "--undo", "--yes")
 
     assert code == 0, said
     after = await objects(api, namespace)
@@ -118,12 +128,10 @@ async def test_adopted_it_serves_on_is_sized_and_given_back_as_it_was(
 
 
 async def test_pods_made_after_the_adoption_get_their_labels_and_load(
-    cluster: Cluster, api: Api, namespace: str, nodes: Nodes
+    cluster: Cluster, api: Api, namespace: str, nodes: Nodes, adopt: Adopt
 ) -> None:
     old = await standing(api, namespace, nodes)
-    code, said = await adopt(
-        cluster, f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes"
-    )
+    code, said = await adopt(f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes")
     assert code == 0, said
     async with writer(cluster.admin_kubeconfig, namespace, a_catalogue(deployment=NAME)) as by:
         await by.cluster.apply(SetReplicas(CHAT, T4, 3))
@@ -141,7 +149,7 @@ async def test_pods_made_after_the_adoption_get_their_labels_and_load(
 
 
 async def test_what_an_autoscaler_scales_is_not_adopted(
-    cluster: Cluster, api: Api, namespace: str, nodes: Nodes
+    api: Api, namespace: str, nodes: Nodes, adopt: Adopt
 ) -> None:
     await standing(api, namespace, nodes)
     await api.create(
@@ -156,9 +164,7 @@ async def test_what_an_autoscaler_scales_is_not_adopted(
         }
     )
 
-    code, said = await adopt(
-        cluster, f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes"
-    )
+    code, said = await adopt(f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes")
 
     assert code == 1
     assert "HorizontalPodAutoscaler theirs" in said
@@ -167,13 +173,13 @@ async def test_what_an_autoscaler_scales_is_not_adopted(
 
 
 async def test_what_does_not_exist_or_was_not_adopted_says_so(
-    cluster: Cluster, api: Api, namespace: str, nodes: Nodes
+    api: Api, namespace: str, nodes: Nodes, adopt: Adopt
 ) -> None:
-    code, said = await adopt(cluster, f"{namespace}/none", "--model", CHAT, "--class", T4)
+    code, said = await adopt(f"{namespace}/none", "--model", CHAT, "--class", T4)
     assert code == 1
     assert f"kubectl get deployments -n {namespace}" in said
 
     await standing(api, namespace, nodes)
-    code, said = await adopt(cluster, f"{namespace}/{NAME}", "--undo")
+    code, said = await adopt(f"{namespace}/{NAME}", "--undo")
     assert code == 1
     assert "nothing to undo" in said
