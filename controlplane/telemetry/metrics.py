@@ -16,7 +16,7 @@ from prometheus_client.exposition import CONTENT_TYPE_LATEST
 
 from controlplane import __version__
 from controlplane.domain.load import ModelLoad
-from controlplane.domain.quantities import MICROS_PER_UNIT, Micros, ModelName
+from controlplane.domain.quantities import MICROS_PER_UNIT, ClassName, Micros, ModelName
 from controlplane.domain.reasons import ReasonCode
 from controlplane.telemetry.by_model import ByModel, Standing
 from controlplane.telemetry.heartbeats import Heartbeats
@@ -59,6 +59,9 @@ class Metrics:
         self.dropped = self._counter("feed_dropped", "Feed clients dropped for being too slow.")
 
     def _fleet(self) -> None:
+        self.wanted = self._gauge(
+            "wanted_replicas", "Pods wanted, where another sizes.", "model", "node_class"
+        )
         self.devices = self._gauge("devices", "Devices by state.", "node_class", "state")
         self.cost = self._gauge("cost_per_hour", "In the catalogue's currency.", "model", "kind")
         self.acting = self._gauge("acting", "1 when decisions are acted on, 0 in advisory mode.")
@@ -94,6 +97,13 @@ class Metrics:
     def standing(self, model: ModelName, target: int, *, slo_broken: bool) -> None:
         """Note the target in force."""
         self.by_model.standings[model] = Standing(target, slo_broken)
+
+    def sizes(self, wanted: Mapping[ModelName, Mapping[ClassName, int]]) -> None:
+        """Replace the sizes of variants that somebody else sizes by them."""
+        self.wanted.clear()
+        for model, by_class in wanted.items():
+            for node_class, count in by_class.items():
+                self.wanted.labels(model, node_class).set(count)
 
     def replicas(self, model: ModelName, lanes: Mapping[str, int]) -> None:
         """Note the replicas of a model by lane; a lane that is not named has none."""
