@@ -8,6 +8,7 @@ from controlplane.domain.fleet import replicas_by_model
 from controlplane.domain.load import ModelLoad
 from controlplane.domain.priorities import Priority
 from controlplane.domain.quantities import ModelName
+from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.replicas import Replica
 from controlplane.forecasting.outlook import Outlook
 from controlplane.loops.fleet import Fleet
@@ -30,6 +31,9 @@ class Showing:
         self._history.view, self._history.loads = seen.view, seen.loads
         self._history.plan = self._fleet.in_force.plan
         self._history.advice = {ModelName(c.subject): c.target for c in choices}
+        self._history.zone_margins = {
+            ModelName(c.subject): margin for c in choices if (margin := _zone_margin(c))
+        }
         self._metrics.catalogued(self._fleet.catalogue.models)
         by_model = replicas_by_model(seen.view.replicas)
         for name, target in self._targets(choices).items():
@@ -107,3 +111,11 @@ def _sum(figures: Mapping[Priority, float | None]) -> float | None:
             return None
         total += x
     return total
+
+
+def _zone_margin(choice: Choice) -> int:
+    """Give how many replicas are kept only so that the loss of a zone is outlived."""
+    for said in choice.trail:
+        if said.code is ReasonCode.SURVIVES_ZONE:
+            return next((int(e.value or 0) for e in said.evidence if e.name == "margin"), 0)
+    return 0

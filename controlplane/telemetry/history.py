@@ -45,6 +45,7 @@ class History:
         self.view: FleetView | None = None
         self.loads: Mapping[ModelName, ModelLoad] = {}
         self.plan: Plan = {}
+        self.zone_margins: Mapping[ModelName, int] = {}  # replicas kept to outlive a zone
         self.advice: Mapping[ModelName, int] = {}  # advisory mode: what the target would be
 
     def add(self, model: ModelName, point: Point) -> None:

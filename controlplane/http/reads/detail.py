@@ -36,6 +36,7 @@ async def _detail(state: State, name: ModelName, model: Model) -> ModelDetail:
     replicas = () if seen.replicas is None else seen.replicas.get(name, ())
     rows = await state.decisions.decisions(DecisionQuery(subject=name, limit=DECISIONS_SHOWN))
     scaling = model.policy.scaling
+    margin = state.history.zone_margins.get(name, 0) if scaling.survive_zone else None
     return ModelDetail(
         row=model_row(state, name, model, seen),
         split={str(name): n for name, n in standing.split.items()} if standing else {},
@@ -45,10 +46,19 @@ async def _detail(state: State, name: ModelName, model: Model) -> ModelDetail:
         decisions=tuple(decision_line(row) for row in rows),
         cost_today_micros=await cost_today(state, name),
         currency=state.in_force.catalogue.currency,
+        zone_margin=margin,
+        zone_margin_micros_per_hour=None if margin is None else _priced(state, name, margin),
         policy=msgspec.to_builtins(model.policy),
         min=scaling.min,
         max=scaling.max,
     )
+
+
+def _priced(state: State, name: ModelName, replicas: int) -> int | None:
+    """Price replicas on the class they would be taken from first, the cheapest that fits."""
+    prices = [row.micros_per_hour for row in match_rows(state, name) if row.fits]
+    known = [price for price in prices if price is not None]
+    return replicas * min(known) if known else None
 
 
 def _by_age(replicas: Sequence[Replica]) -> list[Replica]:

@@ -153,6 +153,8 @@ class ModelDetail(msgspec.Struct, frozen=True, kw_only=True):
     decisions: tuple[DecisionLine, ...]
     cost_today_micros: int | None
     currency: str
+    zone_margin: int | None  # replicas kept to outlive a zone; None: not asked for
+    zone_margin_micros_per_hour: int | None  # what they cost
     policy: Any  # as set, plain data
     min: int
     max: int
