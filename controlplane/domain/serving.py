@@ -24,6 +24,8 @@ class Health:
     lists the model · kserve-v2: `/v2/models/NAME/ready` is 200."""
     path: str = "/health"
     """Path that is asked."""
+    port: Port | None = None
+    """Port that is asked, where it is not that of requests (MindIE: its management port, 1026)."""
     field: str = "model_loaded"
     """Field of the answer under `how: json`."""
     equals: str = "true"

@@ -49,4 +49,5 @@ def _ask(name: ModelName, serving: Serving) -> Manifest:
         "models": "/v1/models",
         "kserve-v2": f"/v2/models/{serving.served_name or name}/ready",
     }.get(serving.health.how, serving.health.path)
-    return {"path": path, "port": HTTP, "scheme": "HTTPS" if serving.tls else "HTTP"}
+    port = serving.health.port or HTTP
+    return {"path": path, "port": port, "scheme": "HTTPS" if serving.tls else "HTTP"}

@@ -90,12 +90,14 @@ class EngineFleet:
             return Outcome(Ending.DONE, "under way already")
         if watched.sleeping:
             return Outcome(Ending.REFUSED, f"{replica} sleeps")
-        policy = self._catalogue.models[watched.engine.model].policy
+        model = self._catalogue.models.get(watched.engine.model)
+        if model is None:
+            return Outcome(Ending.REFUSED, f"{watched.engine.model} has left the catalogue")
         batch = Batch(
             engine=watched.engine,
             requests=max(1, requests),
             slots=self._variant(watched.engine).slots,
-            limit_s=policy.spare.warmup_limit_s,
+            limit_s=model.policy.spare.warmup_limit_s,
         )
         watched.warming_up, watched.note = True, ""
         self._spawn(self._warm(watched, batch))

@@ -22,7 +22,7 @@ async def ill(session: ClientSession, engine: EngineAt) -> str:
     if health.how == "kserve-v2":
         path = f"/v2/models/{served_name(engine)}/ready"
     try:
-        answer = await ask(session, url(engine, path), health.timeout_s)
+        answer = await ask(session, url(engine, path, health.port), health.timeout_s)
         if answer.status != 200:
             return f"{path} answers {answer.status}{_said(answer)}"
         if health.how == "json":

@@ -19,6 +19,7 @@ from controlplane.domain.samples import NOT_YET, Absence, Bad, NoData, Sample, f
 from controlplane.ports import EngineAt, EngineState
 
 EVERY_S = 1.0  # of the clock's time
+HEALTH_EVERY_S = {"mindie": 5.0}  # its manual asks for no more than that
 WITHIN_S = 2.0  # a page of metrics that takes longer is none
 FRESH_S = 5.0  # a figure older than this is stale
 
@@ -48,10 +49,13 @@ class Watched:
 
     def start(self, heard: Callable[["Watched"], None], offset_s: float) -> None:
         """Ask from now on; `heard` is called after every answer, and every one that is missing."""
-        asks: tuple[Callable[[], Awaitable[None]], ...] = (self.ask_figures, self.ask_health)
-        for one in asks:
-            task = asyncio.create_task(self._for_ever(one, heard, offset_s))
-            self._tasks.append(task)
+        asks: tuple[tuple[Callable[[], Awaitable[None]], float], ...] = (
+            (self.ask_figures, EVERY_S),
+            (self.ask_health, HEALTH_EVERY_S.get(self.engine.serving.engine, EVERY_S)),
+        )
+        for one, every_s in asks:
+            watch = self._for_ever(one, heard, offset_s, every_s / self._clock.rate)
+            self._tasks.append(asyncio.create_task(watch))
 
     def stop(self) -> Sequence[asyncio.Task[None]]:
         """Ask no more; give the tasks, which end soon.
@@ -69,13 +73,14 @@ class Watched:
         ask_once: Callable[[], Awaitable[None]],
         heard: Callable[["Watched"], None],
         offset_s: float,
+        every_s: float,
     ) -> None:
         loop = asyncio.get_running_loop()
         due = loop.time() + offset_s  # they take turns: a hundred at once would be a burst
         broken = False
         while not self._stopped:
             await asyncio.sleep(max(0.0, due - loop.time()))
-            due = max(due + EVERY_S / self._clock.rate, loop.time())
+            due = max(due + every_s, loop.time())
             try:
                 await ask_once()
                 if not self._stopped:

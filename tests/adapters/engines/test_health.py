@@ -146,3 +146,13 @@ async def test_an_engine_that_is_followed_no_more_has_no_state() -> None:
         fleet.follow(())
 
         assert fleet.state(ReplicaName("chat-1")) is None
+
+
+async def test_health_is_asked_on_a_port_of_its_own_where_there_is_one() -> None:
+    async with emulated("mindie") as management, emulated("mindie") as requests:
+        management.engine.faults.change({"unhealthy": True})
+        engine = an_engine(requests, health=Health(port=management.port))
+        async with watched([engine]) as fleet:
+            state = await state_when(fleet, lambda _: True)
+
+    assert state.why == "/health answers 503"

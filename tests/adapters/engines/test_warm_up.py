@@ -1,6 +1,5 @@
 """Warm-up and sleep at engines that really generate: behaviours R1, R2, law 7."""
 
-
 import pytest
 from aiohttp import ClientSession
 
