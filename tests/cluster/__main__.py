@@ -65,6 +65,8 @@ def up(name: str, *, keda: bool) -> None:
     except MissingError as error:
         raise click.ClickException(str(error)) from None
     place = _place(name)
+    if namespace.lives(place.with_suffix(".pid")):
+        raise click.ClickException(f"{name}: is up already; choose another --name")
     place.unlink(missing_ok=True)
     say(f"use it with: python -m tests.cluster enter --name {name} -- kubectl get nodes")
     try:

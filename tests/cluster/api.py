@@ -7,8 +7,9 @@ API server itself.
 import asyncio
 import json
 import ssl
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
+from contextlib import aclosing, asynccontextmanager
+from io import BytesIO
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -46,7 +47,7 @@ class Api:
         self._session = aiohttp.ClientSession(
             self._server,
             headers=self._headers,
-            timeout=aiohttp.ClientTimeout(total=20),
+            timeout=aiohttp.ClientTimeout(total=60),
             connector=aiohttp.TCPConnector(ssl=self._tls, limit=0),
         )
         return self
@@ -132,6 +133,13 @@ class Api:
             place, manifest, "apply", fieldManager=manager, force="true", fieldValidation="Strict"
         )
 
+    async def apply_text(self, place: str, text: str) -> Manifest:
+        """Apply YAML as it stands at the place of its object."""
+        kind, how = {"Content-Type": _CONTENT["apply"]}, {"fieldManager": "tests", "force": "true"}
+        return await self._json(
+            "PATCH", place, data=BytesIO(text.encode()), headers=kind, params=how
+        )
+
     async def remove(self, manifest: Manifest) -> None:
         """Delete an object of any kind."""
         _, place = await self._places(manifest)
@@ -151,29 +159,34 @@ class Api:
         collection = f"{root}{inside}/{plural}"
         return collection, f"{collection}/{meta.get('name', '')}"
 
-    async def watch(self, path: str, **parameters: str) -> AsyncIterator[tuple[str, Manifest]]:
+    async def watch(self, path: str, **parameters: str) -> AsyncGenerator[tuple[str, Manifest]]:
         """Give all there is as ADDED, then what happens, until the server ends the watch."""
         listed = await self.get(path, **parameters)
         for item in listed["items"]:
             yield "ADDED", item
-        async for event in self.follow(path, listed["metadata"]["resourceVersion"], **parameters):
-            yield event
+        since = listed["metadata"]["resourceVersion"]
+        async with aclosing(self.follow(path, since, **parameters)) as events:
+            async for event in events:
+                yield event
 
     async def follow(
         self, path: str, since: str, **parameters: str
-    ) -> AsyncIterator[tuple[str, Manifest]]:
+    ) -> AsyncGenerator[tuple[str, Manifest]]:
         """Give what happens after a version, until the server ends the watch."""
         asked = {**parameters, "watch": "true", "resourceVersion": since}
         forever = aiohttp.ClientTimeout(total=None, sock_read=None)
-        async with self._call("GET", path, params=asked, timeout=forever) as answer:
-            async for line in _lines(answer.content):
+        async with (
+            self._call("GET", path, params=asked, timeout=forever) as answer,
+            aclosing(_lines(answer.content)) as lines,
+        ):
+            async for line in lines:
                 event = json.loads(line)
                 if event["type"] == "ERROR":
                     raise RefusedError(event["object"]["code"], event["object"]["message"])
                 yield event["type"], event["object"]
 
     async def until(
-        self, path: str, holds: Callable[[Manifest], Any], *, timeout_s: float = 20.0
+        self, path: str, holds: Callable[[Manifest], Any], *, timeout_s: float = 45.0
     ) -> Manifest:
         """Await that one object is as wished, and give it."""
         collection, name = path.rsplit("/", 1)
@@ -183,10 +196,11 @@ class Api:
             nonlocal last
             while True:
                 selector = {"fieldSelector": f"metadata.name={name}"}
-                async for kind, seen in self.watch(collection, **selector):
-                    last = seen
-                    if kind != "DELETED" and holds(seen):
-                        return seen
+                async with aclosing(self.watch(collection, **selector)) as events:
+                    async for kind, seen in events:
+                        last = seen
+                        if kind != "DELETED" and holds(seen):
+                            return seen
 
         try:
             return await asyncio.wait_for(look(), timeout_s)
@@ -197,7 +211,7 @@ class Api:
             ) from None
 
 
-async def _lines(stream: aiohttp.StreamReader) -> AsyncIterator[bytes]:
+async def _lines(stream: aiohttp.StreamReader) -> AsyncGenerator[bytes]:
     """Split at newlines; an object may be longer than the reader's own limit of a line."""
     rest = b""
     async for chunk in stream.iter_any():

@@ -8,6 +8,7 @@ from tests.cluster.credentials import Credentials
 
 # Which kubelet plays a node: kwok for many that only say they run, ours for pods that really do.
 KUBELET_LABEL = "tests.controlplane.dev/kubelet"
+PULL_S = "tests.controlplane.dev/pull-s"  # annotation: how long such a node pulls an image
 
 _OFTEN = ("--kube-api-qps=300", "--kube-api-burst=600")  # the defaults of 20/s are for real life
 

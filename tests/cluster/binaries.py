@@ -8,6 +8,7 @@ the same time wait for each other.
 import fcntl
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,6 +22,8 @@ from controlplane.clock import stopwatch
 
 SOURCES = Path(__file__).parent / "binaries"
 OLDEST_GO = (1, 26)
+
+_VERSION = re.compile(r"v?\d+\.\d+\.\d+\S*")
 
 _KUBERNETES = "v1.36.3"
 _COMPONENT = "k8s.io/component-base/version"
@@ -147,7 +150,8 @@ def versions(places: Mapping[str, Path]) -> dict[str, str]:
     """Ask each program what it is."""
     asked = {name: ["--version"] for name in places} | {"kubectl": ["version", "--client"]}
     said = {name: _output([place, *asked[name]]) for name, place in places.items()}
-    return {name: text.splitlines()[0].split()[-1] for name, text in said.items() if text}
+    found = {name: _VERSION.search(text) for name, text in said.items()}
+    return {name: version[0] for name, version in found.items() if version}
 
 
 def say(sentence: str) -> None:

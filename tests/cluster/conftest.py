@@ -18,6 +18,13 @@ from tests.cluster.stage.scene import Scene, scene
 _NUMBERS = itertools.count(1)
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A cluster takes its time: a node is believed dead after 20 s, and machines may be busy."""
+    for item in items:
+        if item.path.parent == Path(__file__).parent and not item.get_closest_marker("timeout"):
+            item.add_marker(pytest.mark.timeout(240))
+
+
 @pytest.fixture(scope="session")
 def cluster() -> Cluster:
     """Give the cluster around us."""

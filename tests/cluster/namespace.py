@@ -47,6 +47,11 @@ def inside(arguments: Sequence[str]) -> list[str]:
     return [*_unshare(), sys.executable, "-m", "tests.cluster", *arguments]
 
 
+def lives(noted: Path) -> bool:
+    """Say whether the process lives whose id was noted in a file."""
+    return noted.exists() and Path(f"/proc/{noted.read_text('ascii')}/ns/net").exists()
+
+
 def first_process(unshare: int) -> int:
     """Find the first process in the namespace that an `unshare` made."""
     children = Path(f"/proc/{unshare}/task/{unshare}/children").read_text("ascii").split()
@@ -56,7 +61,9 @@ def first_process(unshare: int) -> int:
 def entered(pid: int, command: Sequence[str]) -> list[str]:
     """Give the command that runs another one in the namespace of a process."""
     user = () if os.geteuid() == 0 else ("--user", "--preserve-credentials")
-    return ["nsenter", "--target", str(pid), *user, "--net", "--pid", "--mount", "--", *command]
+    fences = ["--net", "--pid", "--mount"]
+    here = ["env", "--chdir", str(Path.cwd())]  # entering a mount namespace leaves the folder
+    return ["nsenter", "--target", str(pid), *user, *fences, "--", *here, *command]
 
 
 def furnish() -> None:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.cluster.api import Api, Manifest
-from tests.cluster.arguments import KUBELET_LABEL
+from tests.cluster.arguments import KUBELET_LABEL, PULL_S
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -60,7 +60,7 @@ KINDS: Mapping[str, Kind] = {
 
 def node(
     name: str, kind: Kind = CPU, *, zone: str = "z1", kubelet: str = "process",
-    devices: int | None = None, labels: Mapping[str, str] | None = None,
+    devices: int | None = None, labels: Mapping[str, str] | None = None, pull_s: float = 0.0,
 ) -> Manifest:  # fmt: skip
     """Give a Node; `kubelet` is process for pods that really run, kwok for many that do not."""
     offered = kind.devices if devices is None else devices
@@ -81,6 +81,7 @@ def node(
                 **kind.labels,
                 **(labels or {}),
             },
+            "annotations": {PULL_S: f"{pull_s:g}"} if pull_s else {},
         },
         "spec": {"taints": list(kind.taints)},
         "status": {"capacity": capacity, "allocatable": capacity},
@@ -110,6 +111,7 @@ class Nodes:
         self, kind: Kind | str = CPU, count: int = 1, *, zone: str = "z1",
         kubelet: str = "process", devices: int | None = None,
         labels: Mapping[str, str] | None = None, ready: bool = True,
+        pull_s: float = 0.0,
     ) -> list[str]:  # fmt: skip
         """Create nodes and await that they are ready; gives their names."""
         chosen = KINDS[kind] if isinstance(kind, str) else kind
@@ -119,7 +121,13 @@ class Nodes:
             self.names.append(name)
             made.append(name)
             manifest = node(
-                name, chosen, zone=zone, kubelet=kubelet, devices=devices, labels=labels
+                name,
+                chosen,
+                zone=zone,
+                kubelet=kubelet,
+                devices=devices,
+                labels=labels,
+                pull_s=pull_s,
             )
             await self._api.create(manifest)
         for name in made if ready else ():

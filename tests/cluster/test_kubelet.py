@@ -1,6 +1,7 @@
 """The process kubelet: pods really answer, are really probed, and leave as pods do."""
 
 import asyncio
+from contextlib import aclosing
 
 import aiohttp
 
@@ -22,9 +23,11 @@ async def answer(address: str, path: str = "/health") -> int:
 
 async def gone(api: Api, path: str) -> None:
     collection, name = path.rsplit("/", 1)
-    async for kind, _ in api.watch(collection, fieldSelector=f"metadata.name={name}"):
-        if kind == "DELETED":
-            return
+    watch = api.watch(collection, fieldSelector=f"metadata.name={name}")
+    async with aclosing(watch) as events:
+        async for kind, _ in events:
+            if kind == "DELETED":
+                return
 
 
 async def test_the_pods_of_a_deployment_become_ready_and_answer_at_their_addresses(
@@ -197,3 +200,42 @@ async def test_a_pod_deleted_by_force_is_killed_at_once(
             except aiohttp.ClientConnectorError:
                 break
     assert "SIGTERM" not in cluster.log(namespace, "a")
+
+
+async def test_an_image_is_pulled_once_by_a_node_and_then_it_has_it(
+    api: Api, namespace: str, nodes: Nodes
+) -> None:
+    (node,) = await nodes.add(pull_s=3.0)
+    began = stopwatch()
+    await api.create(pod(namespace, "a", pod_spec(node)))
+    first = await api.until(place(namespace, "a"), lambda p: "containerStatuses" in p["status"])
+    await api.until(place(namespace, "a"), is_ready)
+    assert stopwatch() - began >= 3.0
+    (container,) = first["status"]["containerStatuses"]
+    assert container["state"] == {"waiting": {"reason": "ContainerCreating"}}
+
+    await api.until(
+        f"/api/v1/nodes/{node}",
+        lambda n: any("tests/answering" in i["names"] for i in n["status"].get("images", ())),
+    )
+
+
+async def test_an_image_that_is_not_to_be_had_is_said_to_be_so(
+    api: Api, namespace: str, nodes: Nodes
+) -> None:
+    (node,) = await nodes.add()
+    lacking = {"name": "engine", "image": "nowhere/engine:1"}
+
+    await api.create(pod(namespace, "a", pod_spec(node, lacking)))
+
+    await api.until(
+        place(namespace, "a"),
+        lambda p: (
+            p["status"]
+            .get("containerStatuses", [{}])[0]
+            .get("state", {})
+            .get("waiting", {})
+            .get("reason")
+            == "ImagePullBackOff"
+        ),
+    )

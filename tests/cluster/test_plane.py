@@ -1,6 +1,7 @@
 """The control plane is the real one: its controllers, scheduler, access rules and audit log."""
 
 import asyncio
+from contextlib import aclosing
 
 import pytest
 from kubernetes_asyncio import client
@@ -24,8 +25,8 @@ async def slices(api: Api, namespace: str, addresses: set[str]) -> None:
     """Await that the EndpointSlices of a namespace hold these addresses, ready, and no others."""
     held: dict[str, set[str]] = {}
     path = f"/apis/discovery.k8s.io/v1/namespaces/{namespace}/endpointslices"
-    async with asyncio.timeout(20):
-        async for kind, one in api.watch(path):
+    async with asyncio.timeout(20), aclosing(api.watch(path)) as events:
+        async for kind, one in events:
             ends = [e for e in one.get("endpoints") or () if e["conditions"]["ready"]]
             found = {address for end in ends for address in end["addresses"]}
             held[one["metadata"]["name"]] = set() if kind == "DELETED" else found

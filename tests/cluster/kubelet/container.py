@@ -3,8 +3,9 @@
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from controlplane.clock import stopwatch, wall
@@ -13,16 +14,25 @@ from tests.cluster.kubelet.moments import stamp
 from tests.cluster.kubelet.probes import Target, asked, probing
 
 _LEAST_GRACE_S = 2.0  # what a kubelet leaves after a preStop that took it all
+_FIRST_BACKOFF_S, _LAST_BACKOFF_S = 1.0, 30.0  # a tenth of the usual
 _STEADY_S = 60.0  # a container that ran so long has crashed for the first time
 
 
+@dataclass(frozen=True)
+class Orders:
+    """How a container is run by its pod."""
+
+    policy: str  # Always, OnFailure or Never
+    fetched: Callable[[str], Awaitable[None]]  # its image, which has to be here
+    changed: Callable[[], None]  # called whenever it is otherwise with it
+
+
 class Container:
-    """What is to run, and how it is with it. `changed` is called whenever that differs."""
+    """What is to run, and how it is with it."""
 
     def __init__(
-        self, spec: Manifest, words: Sequence[str], target: Target, log: Path,
-        changed: Callable[[], None], *, policy: str, backoff_s: float,
-    ) -> None:  # fmt: skip
+        self, spec: Manifest, words: Sequence[str], target: Target, log: Path, orders: Orders
+    ) -> None:
         self.spec = spec
         self.state: Manifest = {"waiting": {"reason": "ContainerCreating"}}
         self.last_state: Manifest = {}
@@ -34,21 +44,23 @@ class Container:
         self._words = words
         self._target = target
         self._log = log
-        self._changed = changed
-        self._policy = policy  # Always, OnFailure or Never
-        self._backoff_s = backoff_s
+        self._changed = orders.changed
+        self._policy = orders.policy
+        self._fetched = orders.fetched
         self._process: asyncio.subprocess.Process | None = None
-        self._stopping = False
         self._stopped = asyncio.Event()
         self._reason = ""
 
     async def run(self) -> int:
         """Run it until it is stopped, or ended for good; gives its last exit code."""
+        await self._fetched(self.spec["image"])
+        if not self.spec.get("command"):
+            return await self._never_here()
         wait_s = 0.0
-        while True:
+        while not self._stopped.is_set():
             began = stopwatch()
             code = await self._once()
-            if self._stopping or not self._again(code):
+            if self._stopped.is_set() or not self._again(code):
                 self.done = True
                 self._changed()
                 return code
@@ -57,10 +69,21 @@ class Container:
                 self._wait_reason(wait_s)
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._stopped.wait(), wait_s)
-            wait_s = min(max(2 * wait_s, self._backoff_s), 30 * self._backoff_s)
-            if self._stopping:
-                return code
+            wait_s = min(max(2 * wait_s, _FIRST_BACKOFF_S), _LAST_BACKOFF_S)
             self.restart_count += 1
+        return 128
+
+    async def _never_here(self) -> int:
+        """Stay without an image: none is to be had here, so a container has to name its command."""
+        self.state = {
+            "waiting": {
+                "reason": "ImagePullBackOff",
+                "message": f"Back-off pulling image {self.spec['image']}: it names no command",
+            }
+        }
+        self._changed()
+        await self._stopped.wait()
+        return 128
 
     def _again(self, code: int) -> bool:
         return self._policy == "Always" or (self._policy == "OnFailure" and code != 0)
@@ -77,10 +100,6 @@ class Container:
 
     async def _once(self) -> int:
         began = wall()
-        if not self.spec.get("command"):
-            why = f"image {self.spec['image']} is not here, so the container has to name a command"
-            self._ended(128, began, "StartError", why)
-            return 128
         try:
             with self._log.open("ab") as log:
                 self._process = await asyncio.create_subprocess_exec(
@@ -91,6 +110,8 @@ class Container:
         except OSError as error:
             self._ended(128, began, "StartError", str(error))
             return 128
+        if self._stopped.is_set():  # told while it was being started
+            self.kill()
         if "terminated" in self.state:
             self.last_state = self.state
         self.state = {"running": {"startedAt": stamp(began)}}
@@ -157,7 +178,7 @@ class Container:
             self._changed()
 
     def _is_alive(self, good: bool, _: str) -> None:
-        if good or self._stopping or self._process is None:
+        if good or self._stopped.is_set() or self._process is None:
             return
         later = asyncio.get_running_loop()
         _to_group(self._process.pid, signal.SIGTERM)
@@ -165,7 +186,6 @@ class Container:
 
     async def stop(self, grace_s: float) -> None:
         """End it for good: preStop, SIGTERM, and SIGKILL when the grace is over."""
-        self._stopping = True
         self._stopped.set()
         process = self._process
         if process is None:

@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 
 import aiohttp
 
-from tests.cluster.api import Api, RefusedError
+from tests.cluster.api import Api, Manifest, RefusedError
 from tests.cluster.arguments import KUBELET_LABEL
 from tests.cluster.binaries import say
 from tests.cluster.kubelet.machine import Machine
@@ -40,21 +40,22 @@ class Kubelet:
         listed = await self._api.get(path, **ours)
         there = {node["metadata"]["name"]: node for node in listed["items"]}
         await self._leave([name for name in self._nodes if name not in there])
-        for name in there:
-            self._enter(name)
+        for node in there.values():
+            self._enter(node)
         since = listed["metadata"]["resourceVersion"]
         async for kind, node in self._api.follow(path, since, **ours):
             name = node["metadata"]["name"]
             if kind == "DELETED":
                 await self._leave([name])
             else:
-                self._enter(name)
+                self._enter(node)
 
-    def _enter(self, name: str) -> None:
+    def _enter(self, node: Manifest) -> None:
+        name = node["metadata"]["name"]
         if name in self._nodes:
             return
         self._numbers = self._numbers % 250 + 1
-        run = self._nodes[name] = NodeRun(self._api, name, self._numbers, self._machine)
+        run = self._nodes[name] = NodeRun(self._api, node, self._numbers, self._machine)
         self._runs[name] = task = asyncio.create_task(run.run())
 
         def over(task: asyncio.Task[None]) -> None:
@@ -74,6 +75,8 @@ class Kubelet:
 
     def node(self, name: str) -> NodeRun:
         """Give a node of ours."""
+        if name not in self._nodes:
+            raise KeyError(f"{name} is no node of the process kubelet")
         return self._nodes[name]
 
     def pod(self, namespace: str, name: str) -> PodRun:

@@ -6,7 +6,8 @@ import aiohttp
 
 from controlplane.clock import wall
 from tests.cluster.api import Api, Manifest, RefusedError
-from tests.cluster.kubelet.machine import Machine
+from tests.cluster.arguments import PULL_S
+from tests.cluster.kubelet.machine import Images, Machine, Seat
 from tests.cluster.kubelet.moments import fine_stamp, stamp
 from tests.cluster.kubelet.pod import PodRun
 
@@ -18,15 +19,17 @@ _TROUBLES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailabl
 class NodeRun:
     """Plays the kubelet of one node, whose pods live in 10.244.`number`.0/24."""
 
-    def __init__(self, api: Api, name: str, number: int, machine: Machine) -> None:
-        self.name = name
+    def __init__(self, api: Api, node: Manifest, number: int, machine: Machine) -> None:
+        self.name: str = node["metadata"]["name"]
+        notes = node["metadata"].get("annotations", {})
         self.pods: dict[str, PodRun] = {}
         self._api = api
         self._network = f"10.244.{number}"
         self._next = 0
-        self._machine = machine
         self._voice = asyncio.Event()
         self._voice.set()
+        self._images = Images(float(notes.get(PULL_S, "0")))
+        self._seat = Seat(machine, f"{self._network}.1", self._images, self._voice)
         self._runs: dict[str, asyncio.Task[None]] = {}
 
     async def run(self) -> None:
@@ -97,8 +100,9 @@ class NodeRun:
         ]
         return {
             "conditions": conditions,
+            "images": self._images.status(),
             "addresses": [
-                {"type": "InternalIP", "address": f"{self._network}.1"},
+                {"type": "InternalIP", "address": self._seat.host},
                 {"type": "Hostname", "address": self.name},
             ],
         }
@@ -140,7 +144,7 @@ class NodeRun:
 
     def _begin(self, uid: str, pod: Manifest) -> None:
         address = self._address()
-        run = PodRun(self._api, pod, address, f"{self._network}.1", self._machine, self._voice)
+        run = PodRun(self._api, pod, address, self._seat)
         self.pods[uid] = run
         run.seen(pod)
         self._runs[uid] = task = asyncio.create_task(run.run())

@@ -7,9 +7,9 @@ import aiohttp
 
 from tests.cluster.api import Api, Manifest, RefusedError
 from tests.cluster.kubelet import environment
-from tests.cluster.kubelet.container import Container
+from tests.cluster.kubelet.container import Container, Orders
 from tests.cluster.kubelet.filesystem import Volumes, within
-from tests.cluster.kubelet.machine import Machine
+from tests.cluster.kubelet.machine import Seat
 from tests.cluster.kubelet.probes import Target
 from tests.cluster.kubelet.status import StatusOf
 
@@ -17,26 +17,23 @@ _GRACE_S = 30.0
 
 
 class PodRun:
-    """Runs a pod; `voice` is set while its node may speak to the API server."""
+    """Runs a pod at an address of its node."""
 
-    def __init__(
-        self, api: Api, pod: Manifest, address: str, host: str, machine: Machine,
-        voice: asyncio.Event,
-    ) -> None:  # fmt: skip
+    def __init__(self, api: Api, pod: Manifest, address: str, seat: Seat) -> None:
         self.address = address
         self._api = api
         self._pod = pod
-        self._voice = voice
+        self._seat = seat
         self._changed = asyncio.Event()
         self._ending = asyncio.Event()
-        self._status = StatusOf(address, host)
+        self._status = StatusOf(address, seat.host)
         self._written: Manifest | None = None
         meta = pod["metadata"]
         self._path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}"
-        self._folder = machine.pods / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
-        self._addresses = {"status.podIP": address, "status.hostIP": host}
+        self._folder = seat.machine.pods / f"{meta['namespace']}_{meta['name']}_{meta['uid']}"
+        self._addresses = {"status.podIP": address, "status.hostIP": seat.host}
         self._volumes = Volumes(
-            api, pod, self._folder / "volumes", machine.authority, self._addresses
+            api, pod, self._folder / "volumes", seat.machine.authority, self._addresses
         )
         self._init: list[Container] = []
         self.containers: list[Container] = []
@@ -70,7 +67,8 @@ class PodRun:
         )
         target = Target(self.address, spec, variables)
         log = self._folder / f"{spec['name']}.log"
-        return Container(spec, words, target, log, self._changed.set, policy=policy, backoff_s=1.0)
+        orders = Orders(policy, self._seat.images.fetched, self._changed.set)
+        return Container(spec, words, target, log, orders)
 
     def named(self, namespace: str, name: str) -> bool:
         """Say whether this is the pod of that name."""
@@ -163,7 +161,7 @@ class PodRun:
         asyncio.get_running_loop().call_later(0.5, self._changed.set)
 
     async def _speaking(self) -> None:
-        await self._voice.wait()
+        await self._seat.voice.wait()
 
     def _everyone(self) -> Sequence[Container]:
         return [*self._init, *self.containers]
