@@ -5,8 +5,10 @@ API server's no into an outcome.
 """
 
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 
 from controlplane.adapters.kubernetes.client import MERGE, Api, Manifest
+from controlplane.adapters.kubernetes.last_look import asked_before_sending
 from controlplane.adapters.kubernetes.refusals import ConflictError, MissingError, RefusedError
 from controlplane.adapters.kubernetes.resources import Place
 from controlplane.domain.decisions import Ending, Outcome
@@ -36,23 +38,28 @@ class Fenced:
         self, place: Place, change: Manifest | Sequence[Manifest], *, form: str = MERGE
     ) -> Manifest:
         """Change an object."""
-        self.check()
-        return await self._api.patch(place, change, form=form)
+        with self._still_leading():
+            return await self._api.patch(place, change, form=form)
 
     async def apply(self, place: Place, manifest: Manifest, *, force: bool = False) -> Manifest:
         """Make an object so."""
-        self.check()
-        return await self._api.apply(place, manifest, force=force)
+        with self._still_leading():
+            return await self._api.apply(place, manifest, force=force)
 
     async def create(self, place: Place, manifest: Manifest) -> Manifest:
         """Create an object."""
-        self.check()
-        return await self._api.create(place, manifest)
+        with self._still_leading():
+            return await self._api.create(place, manifest)
 
     async def delete(self, place: Place, *, uid: str | None = None) -> None:
         """Delete an object, if it is still the one with this uid."""
+        with self._still_leading():
+            await self._api.delete(place, uid=uid)
+
+    def _still_leading(self) -> AbstractContextManager[None]:
+        """Check now, and once more when the first byte is about to go."""
         self.check()
-        await self._api.delete(place, uid=uid)
+        return asked_before_sending(self.check)
 
     def check(self) -> None:
         """Raise unless this daemon leads."""

@@ -115,7 +115,7 @@ class LeaseElection:
         try:
             lease = await self._api.get(self._place, Manifest)
         except MissingError:
-            self._tenure.saw(LeaseRecord(), self._elapsed())
+            self._tenure.gone()
             return None
         record = msgspec.convert(lease.get("spec") or {}, LeaseRecord, strict=False)
         self._tenure.saw(record, self._elapsed())

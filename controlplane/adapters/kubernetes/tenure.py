@@ -71,6 +71,10 @@ class Tenure:
         if record.holder_identity != self.identity:
             self._renewed_at = None
 
+    def gone(self) -> None:
+        """Take note that there is no lease: it is to be made, as the first of its kind."""
+        self._seen = None
+
     def free(self, now: float) -> bool:
         """Say whether this candidate may take or renew the lease that it saw last."""
         seen = self._seen
