@@ -1,0 +1,1 @@
+"""Which conditions are worth a person, and since when they hold."""
