@@ -5,6 +5,7 @@ which field stands in it (`field_owners`). It is written by server-side apply, s
 others (a restart annotation, an injected sidecar) stay as they are.
 """
 
+import asyncio
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -36,7 +37,8 @@ from controlplane.domain.decisions import DONE, Outcome
 from controlplane.domain.overrides import FLEET
 from controlplane.domain.quantities import Instant, ModelName
 from controlplane.domain.workloads import Piece, PieceKey, Pieces, State, WorkloadsView
-from controlplane.render.desired import Grounds, Wanted, desired, of_variant
+from controlplane.ports import UnavailableError
+from controlplane.render.desired import Devices, Grounds, Wanted, desired, of_variant
 
 KINDS: Mapping[str, Resource] = {
     "Deployment": DEPLOYMENTS,
@@ -57,8 +59,9 @@ class _Rendered(NamedTuple):
     """What was rendered last, and of what."""
 
     catalogue: Catalogue
+    devices: Devices
     grounds: Grounds
-    objects: Mapping[PieceKey, Wanted]
+    objects: Mapping[PieceKey, Wanted] | None = None
 
 
 class Objects:
@@ -76,18 +79,37 @@ class Objects:
         Nodes say something every second and rarely anything new, so what was rendered stands until
         catalogue or ground is another.
         """
-        scope = self._scope
+        stands = self._stands()
+        if stands.objects is None:
+            stands = self._rendered = stands._replace(objects=self._render(stands))
+        return stands.objects or {}
+
+    async def _refreshed(self) -> Mapping[PieceKey, Wanted]:
+        """Render anew, if need be, beside the event loop: hundreds of models take a while."""
+        stands = self._stands()
+        if stands.objects is None:
+            made = await asyncio.to_thread(self._render, stands)
+            self._rendered = stands._replace(objects=made)
+        return self.wanted()
+
+    def _stands(self) -> _Rendered:
+        """Give what was rendered, if it still holds; else what is to be rendered."""
+        scope, last = self._scope, self._rendered
         catalogue = scope.catalogue
         grounds = {name: scope.sight.ground(catalogue, name) for name in catalogue.node_classes}
-        last = self._rendered
-        if last is None or last.catalogue is not catalogue or last.grounds != grounds:
-            made = desired(catalogue, scope.table.devices, scope.namespace, grounds)
-            last = self._rendered = _Rendered(catalogue, grounds, made)
-        return last.objects
+        if last is not None and last.catalogue is catalogue and last.grounds == grounds:
+            return last
+        return _Rendered(catalogue, scope.table.devices, grounds)
+
+    def _render(self, of: _Rendered) -> Mapping[PieceKey, Wanted]:
+        return desired(of.catalogue, of.devices, self._scope.namespace, of.grounds)
 
     async def look(self, at: Instant) -> WorkloadsView:
         """Say how everything stands. Whatever may not be read is said so, and the rest is read."""
-        wanted = self.wanted()
+        cache = self._scope.sight.cache
+        if not cache.trusted(cache.pods):  # whoever is not seen is not nobody's
+            raise UnavailableError(f"the pods are not known: {cache.why_not(cache.pods)}")
+        wanted = await self._refreshed()
         await self._look_for_rivals()
         live = {kind: await self._listed(resource) for kind, resource in KINDS.items()}
         pieces: dict[str, list[Piece]] = {}
