@@ -24,6 +24,7 @@ from controlplane.telemetry.logs import configure
 @click.option("--data", metavar="WHERE", help="Folder of the store, or a postgresql:// address.")
 @click.option("--kubeconfig", metavar="FILE", help="Run on this cluster; or in-cluster.")
 @click.option("--namespace", help="Namespace of the models; default: the service account's.")
+@click.option("--pods", help="own or all: whose pods are watched for devices held; default own.")
 @click.option("--mode", help="act or advise; default: act if embedded, else advise.")
 @click.option("--seed", help="Seed of the embedded world's requests; default 1.")
 @click.option("--log", help="debug, info, warning or error; default info.")

@@ -91,7 +91,8 @@ async def kubernetes_surroundings(
         stack.push_async_callback(election.release)
         election.changed = news
         leadership = ElectedWhereItMatters(election, acts)
-        cache = Cache(api, namespace, news, Random())  # noqa: S311  # spreads retries, no secret
+        chance = Random()  # noqa: S311  # spreads retries, no secret
+        cache = Cache(api, namespace, news, chance, everywhere=options.pods == "all")
         engines = await stack.enter_async_context(EngineFleet(catalogue, clock))
         engines.wake = news
         scope = Scope(api, Fenced(api, leadership), Sight(cache), catalogue)

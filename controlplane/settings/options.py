@@ -56,6 +56,9 @@ class ServeOptions:
     namespace: Annotated[str, Len(1, 63)] | None = None
     """Namespace of the models on a real cluster; default: the service account's, else
     controlplane."""
+    pods: Literal["own", "all"] = "own"
+    """Whose pods are watched on a real cluster. all: those of every namespace, so that devices held
+    by others are known to be held; the account must be allowed to list and watch them."""
     mode: Literal["act", "advise"] | None = None
     """advise: decide and show, write nothing. Default: act on the embedded cluster, advise on a
     real one."""

@@ -47,6 +47,11 @@ class Kept(Protocol):
         ...
 
     @property
+    def version(self) -> int:
+        """Give its resourceVersion."""
+        ...
+
+    @property
     def telling(self) -> tuple[object, ...]:
         """Give what is worth a look when it changes."""
         ...
@@ -229,11 +234,15 @@ class Watch(Generic[R, K]):
         kept = None
         if event.type != "DELETED":
             kept = self._kind.keep(_decoded(self._decode, event.object))
-        before = self.items.pop(key, None) if kept is None else self.items.get(key)
-        if kept is not None:
-            self.items[key] = kept
+        before = self.items.get(key)
         if kept is None and before is None:
             return
+        if kept is None:
+            del self.items[key]
+        elif before is not None and kept.version < before.version:
+            return  # our own write was taken in already, and this is from before it
+        else:
+            self.items[key] = kept
         self.revision += 1
         if kept is None or before is None or kept.telling != before.telling:
             self._stir()
