@@ -18,6 +18,7 @@ from controlplane.ports import (
     Leadership,
     Ledger,
     OverrideStore,
+    SignalReads,
     TokenStore,
     WhatIf,
 )
@@ -66,6 +67,7 @@ class State:
     whatif: WhatIf
     validate: Callable[[str, str], Catalogue]  # text, source; ValueError with one line per fault
     apply_catalogue: Callable[[str, str, str], Awaitable[CatalogueVersion]]  # text, source, by
+    signals: SignalReads | None = None  # where signals come from, where there are several sources
     scenarios: dict[str, str] = field(default_factory=dict)  # name -> one line about it
     policies: tuple[str, ...] = ()
     wake: Callable[[], None] = lambda: None  # let the loops look now (after a pause, a pin)

@@ -32,6 +32,7 @@ from controlplane.ports.journal import (
     LoopMemory,
 )
 from controlplane.ports.runs import RunProgress, WhatIf
+from controlplane.ports.sources import PassedOver, SignalRead, SignalReads
 
 __all__ = [
     "AuditEntry",
@@ -50,7 +51,10 @@ __all__ = [
     "Ledger",
     "LoopMemory",
     "OverrideStore",
+    "PassedOver",
     "RunProgress",
+    "SignalRead",
+    "SignalReads",
     "Signals",
     "Token",
     "TokenStore",

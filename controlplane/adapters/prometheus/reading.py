@@ -44,9 +44,7 @@ def unjoined(answer: Answer) -> int:
 
 
 def alone(answer: Answer, query: str, at: Instant) -> Sample:
-    """Read a query of people's own, which gives one series or says what is wrong with it."""
-    if not answer.series:
-        return Bad(f"{query} gave no series")
+    """Read a query of people's own that gave something: one series, or too many."""
     if len(answer.series) > 1:
         return Bad(several(answer, query))
     return reading(answer.series[0].last, at)

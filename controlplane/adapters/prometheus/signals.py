@@ -5,6 +5,7 @@ time-out, and its signal alone is then missing. A scaling cycle never waits for 
 """
 
 import asyncio
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import NamedTuple, NoReturn
@@ -24,11 +25,13 @@ from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.load import ModelLoad
 from controlplane.domain.quantities import Instant, ModelName
-from controlplane.domain.samples import NOT_YET, Sample, fresh
+from controlplane.domain.samples import NOT_YET, Bad, Sample, fresh
 from controlplane.domain.sources import SignalName
 from controlplane.render.promql import query
 
 EVERY_S = 5.0  # of real time
+_QUOTED = re.compile(r'"[^"]*"|\{[^}]*\}|\[[^\]]*\]')
+_WORD = re.compile(r"[a-zA-Z_:][\w:]*")
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -95,7 +98,7 @@ class PrometheusSignals:
         self._look = Look(
             at=at,
             found=found,
-            own={key: _own(text, by_text[text], at) for key, text in own.items()},
+            own={key: await self._own(text, by_text[text], at) for key, text in own.items()},
             queries=queries,
             notes=tuple(dict.fromkeys(_notes(by_text))),
         )
@@ -133,12 +136,25 @@ class PrometheusSignals:
         """Give what is to be known of the last round: warnings, labels that name nobody."""
         return self._look.notes if self._look is not None else ()
 
-    async def close_names(self, wanted: str) -> Sequence[str]:
-        """Give metrics whose names are like one that was not found."""
+    async def _own(self, text: str, said: Answer | QueryError, at: Instant) -> Sample:
+        """Read a query of people's own; one that gave nothing may name a metric there is not."""
+        if isinstance(said, QueryError):
+            return said.sample
+        if said.series:
+            return alone(said, text, at)
+        return Bad(f"{text} gave no series{await self._unknown(text)}")
+
+    async def _unknown(self, text: str) -> str:
         try:
-            return get_close_matches(wanted, await self._client.names(), n=3, cutoff=0.6)
+            names = await self._client.names()
         except QueryError:
-            return ()
+            return ""
+        for word in _WORD.findall(_QUOTED.sub("", text)):
+            if "_" in word and word not in names:
+                close = get_close_matches(word, names, n=1, cutoff=0.6)
+                hint = f"; {text.replace(word, close[0])} would" if close else ""
+                return f": no metric is called {word}{hint}"
+        return ""
 
     async def _ask(self, text: str) -> Answer | QueryError:
         try:
@@ -153,10 +169,6 @@ class PrometheusSignals:
             said = "Prometheus cannot be asked" if failing else "Prometheus answers again"
             log.warning(said, cause=failing or self._failing)
         self._failing = failing
-
-
-def _own(text: str, said: Answer | QueryError, at: Instant) -> Sample:
-    return said.sample if isinstance(said, QueryError) else alone(said, text, at)
 
 
 def _notes(answers: Mapping[str, Answer | QueryError]) -> Iterator[str]:

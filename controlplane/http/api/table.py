@@ -12,6 +12,7 @@ from controlplane.http.api import (
     health,
     overrides,
     runs,
+    signals,
     tokens,
 )
 from controlplane.http.api.handling import handler
@@ -26,6 +27,7 @@ async def _openapi(_call: Call) -> web.Response:
 
 ROUTES: tuple[Route, ...] = (
     *fleet.ROUTES,
+    *signals.ROUTES,
     *decisions.ROUTES,
     *overrides.ROUTES,
     *costs.ROUTES,

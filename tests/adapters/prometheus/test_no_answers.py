@@ -12,9 +12,9 @@ from controlplane.adapters.prometheus.reading import alone
 from controlplane.clock import stopwatch
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.samples import Absence, Bad, NoData, Sample, Stale, known
-from controlplane.domain.sources import PrometheusSource
+from controlplane.domain.sources import PrometheusSource, Queries
 from tests.adapters.prometheus.fleet import Scene
-from tests.adapters.prometheus.server import Server, asking, serving
+from tests.adapters.prometheus.server import Server, asking, page, serving, until
 
 GOOD = '{"status":"success","data":{"resultType":"vector","result":[%s]}}'
 NAME = ModelName("chat")
@@ -183,3 +183,22 @@ async def test_a_range_of_too_many_points_is_refused_before_it_is_asked() -> Non
     async with Prometheus(PrometheusSource(address="http://127.0.0.1:1")) as client:
         with pytest.raises(QueryError, match="more than the 11000"):
             await client.range("up", 0, 1e6, 1)
+
+
+async def test_a_query_of_a_metric_that_is_not_there_names_one_that_is(server: Server) -> None:
+    text = 'process_cpu_seconds_total{job="engines"} 1\n'
+    async with page(lambda: text) as port, asking(server) as client:
+        server.scrape((port, {}))
+        own: Queries = {"queue": "sum(process_cpu_second_total)"}
+        signals = Scene(client, NAME, ["chat-0"], queries=own).signals()
+
+        async def look() -> Sample:
+            await signals.update()
+            return signals.samples(NAME)["queue"]
+
+        found = await until(look, lambda s: isinstance(s, Bad) and "would" in s.raw)
+
+    assert found == Bad(
+        "sum(process_cpu_second_total) gave no series: no metric is called "
+        "process_cpu_second_total; sum(process_cpu_seconds_total) would"
+    )
