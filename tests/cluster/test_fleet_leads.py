@@ -57,11 +57,11 @@ async def test_while_the_api_server_is_away_nothing_changes_and_then_all_goes_on
     stage: Scene,
 ) -> None:
     await stage.nodes.add("T4", 1, zone="z1")
-    fleet = fleet_text(slots=4, service_s=0.4, most=3)
+    fleet = fleet_text(slots=4, service_s=0.4, most=2)
 
     async with stage.daemon(fleet) as daemon, stage.balancer() as balancer:
         await stage.lanes.settle(serving=1, warm=1)
-        await balancer.served(1, 5.0)
+        await balancer.served(1, 20.0)
         before = {pod["metadata"]["uid"] for pod in await stage.lanes.pods()}
         await stage.cluster.stop_api_server()
         try:

@@ -42,7 +42,7 @@ async def test_a_fleet_comes_up_serves_only_after_a_real_answer_and_needs_no_rig
     async with stage.daemon(fleet_text(load_s=2.0)) as daemon, stage.balancer() as balancer:
         load = asyncio.create_task(balancer.load(5.0, 25.0))
         await stage.lanes.settle(serving=1, warm=1)
-        await balancer.served(1, 5.0)
+        await balancer.served(1, 20.0)
         await asyncio.sleep(2.0)
         load.cancel()
         codes = await daemon.codes()
@@ -56,13 +56,13 @@ async def test_a_fleet_comes_up_serves_only_after_a_real_answer_and_needs_no_rig
 async def test_a_burst_is_answered_by_promotion_then_refilled_and_given_back(stage: Scene) -> None:
     """R3: what leaves service when the burst is over finishes its stream."""
     await stage.nodes.add("T4", 2, zone="z1")
-    fleet = fleet_text(slots=4, service_s=0.4, most=3)
+    fleet = fleet_text(slots=4, service_s=0.4, most=2)
 
     async with stage.daemon(fleet) as daemon, stage.balancer() as balancer:
         await stage.lanes.settle(serving=1, warm=1)
-        await balancer.served(1, 5.0)
+        await balancer.served(1, 20.0)
         burst = asyncio.create_task(balancer.load(14.0, 12.0))  # 5.6 busy slots of 4
-        await balancer.served(2, 15.0)
+        await balancer.served(2, 20.0)
         await stage.lanes.settle(30.0, serving=2, warm=1)
         await burst
         streams = [
