@@ -51,6 +51,7 @@ class Desk:
         self._alarm_at = inf
         self._limits = _limits(model)
         self.stirred = True  # something happened since the last look
+        self.moved = True  # … since slots were last asked for
 
     def revise(self, model: ServedModel, longest_wait_s: float) -> None:
         """Go on with another version of the model; who waits keeps waiting."""
@@ -96,7 +97,7 @@ class Desk:
         rank = asked.rank
         tally = self.tallies[rank]
         tally.arrived += 1
-        self.stirred = True
+        self.stirred = self.moved = True
         tally.malformed += asked.malformed
         if self.shut is not None and not self._may_probe(entry):
             said = refusal(ReasonCode.BREAKER_OPEN, 503, retry_after_s=self.shut)
@@ -147,7 +148,7 @@ class Desk:
         if stage not in (Stage.WAITING, Stage.RUNNING):
             return
         now, asked = stopwatch(), entry.asked
-        self.stirred = True
+        self.stirred = self.moved = True
         tally = self.tallies[asked.rank]
         if stage is Stage.RUNNING:
             tally.running -= 1

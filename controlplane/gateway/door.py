@@ -7,7 +7,7 @@ from controlplane.clock import stopwatch
 from controlplane.domain.gateway import GatewayPlan
 from controlplane.gateway.asking import Asked, Directory
 from controlplane.gateway.desk import Desk
-from controlplane.gateway.entry import Entry
+from controlplane.gateway.entry import Entry, Stage
 from controlplane.gateway.refusals import Refusal
 from controlplane.gateway.tally import ClassTally
 
@@ -24,6 +24,7 @@ class Door:
         self.share = share
         self._tell, self._told = breach, dict[tuple[str, str], float]()
         self._loop = asyncio.get_running_loop()
+        self.wants: Callable[[], None] | None = None  # somebody waits: more slots are welcome
         self.unplaced: dict[str, int] = {}  # refused before any model was found, by reason
 
     def serve(self, plan: GatewayPlan) -> None:
@@ -34,7 +35,8 @@ class Door:
             desk = self.desks.get(model.name)
             if desk is None:
                 desk = self.desks[model.name] = Desk(model, longest_s, self.breach)
-            desk.share = self.share
+            if self.wants is None:  # else whoever shares the slots out says it
+                desk.share = self.share
             desk.revise(model, longest_s)
         for name in [name for name in self.desks if name not in self.directory.models]:
             self.desks.pop(name).close()
@@ -46,7 +48,10 @@ class Door:
         asked = self.directory.read(headers, body)
         if isinstance(asked, Asked):
             desk = self.desks[asked.model.name]
-            return desk, desk.offer(asked, self._loop)
+            entry = desk.offer(asked, self._loop)
+            if self.wants is not None and entry.stage is Stage.WAITING:
+                self.wants()
+            return desk, entry
         code = asked.code.value
         self.unplaced[code] = self.unplaced.get(code, 0) + 1
         return asked

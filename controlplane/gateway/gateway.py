@@ -5,8 +5,10 @@ more than endpoints changed, by asking Envoy itself, before one of its files is 
 """
 
 import asyncio
+import os
 from collections.abc import Callable
 from functools import partial
+from socket import gethostname
 
 import msgspec
 import structlog
@@ -71,7 +73,7 @@ class Gateway:
         self._breach = breach
         self._admin = Admin(self.site.admin[0])
         self.envoy = None if options.proxy else Envoy(options, self._admin)
-        self._crew = Crew(self._openings(), self._heard, self._lost)
+        self._crew = Crew(options.worker, self._openings(), self._heard, self._lost)
         self._tasks: list[asyncio.Task[None]] = []
         self._shut: dict[str, int] = {}
         self._foreign: dict[str, int] = {}
@@ -173,7 +175,7 @@ class Gateway:
                 listen="" if options.proxy else f"unix:{path}",
                 secret=self.site.secret,
                 share=1.0 / n,
-                name=f"{options.folder.name}-{index}",
+                name=f"{gethostname()}-{os.getpid()}-{index}",
                 proxy=(options.host, options.port) if options.proxy else None,
                 shared=options.shared,
             )

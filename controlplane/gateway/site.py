@@ -33,6 +33,8 @@ class GatewayOptions:
     grace_s: float = 10.0
     """How long running requests may take when the gateway ends."""
     zone: str = ""
+    worker: str = "controlplane.gateway.worker"
+    """Module a worker runs; one that shares slots needs `controlplane.cli.admission_worker`."""
     sockets: Path = field(default_factory=lambda: Path(gettempdir()))
     """Where sockets go when the folder's name is too long for them."""
 

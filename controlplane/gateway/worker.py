@@ -11,7 +11,9 @@ import os
 import signal
 import sys
 from collections.abc import Callable
-from typing import BinaryIO
+from importlib import import_module
+from types import ModuleType
+from typing import BinaryIO, Protocol, TypeAlias
 
 import msgspec
 import uvloop
@@ -19,7 +21,6 @@ import uvloop
 from controlplane.decide.breakers.answers import Meaning
 from controlplane.gateway.door import Door
 from controlplane.gateway.ended import MARKS, Ended
-from controlplane.gateway.front import EnvoyFront
 from controlplane.gateway.messages import (
     Breach,
     Close,
@@ -36,22 +37,37 @@ from controlplane.gateway.messages import (
     Shut,
     line,
 )
-from controlplane.gateway.proxy import Proxy
+from controlplane.gateway.sharing import Sharing
+from controlplane.ports.shares import Shares
 
 COUNT_EVERY_S = 0.5
+Sharer: TypeAlias = Callable[[str, str], Shares]  # address and own name in
 LONGEST_LINE = 1 << 28  # a plan of thousands of models is one line
+
+
+class Front(Protocol):
+    """What takes requests: the server Envoy asks, or the proxy."""
+
+    async def stop(self, grace_s: float) -> None:
+        """Take nothing new; let what is under way finish, for so long."""
+        ...
 
 
 class Worker:
     """Serves requests as it is told."""
 
-    def __init__(self, opened: Open, out: BinaryIO) -> None:
+    def __init__(self, opened: Open, out: BinaryIO, sharing: Sharer | None) -> None:
         """Open the door; nothing is served before the first plan."""
         self.opened = opened
         self._out = out
         self.door = Door(self._breach, opened.share)
         self.over = asyncio.Event()
-        self._front: EnvoyFront | Proxy | None = None
+        self.sharing: Sharing | None = None
+        if opened.shared:
+            if sharing is None:
+                raise TypeError("a worker that shares slots must be told how")
+            self.sharing = Sharing(self.door, sharing(opened.shared, opened.name))
+        self._front: Front | None = None
 
     def tell(self, event: Event) -> None:
         """Say something to the daemon; one that is gone hears nothing."""
@@ -80,11 +96,14 @@ class Worker:
     async def _start(self) -> None:
         port = 0
         if self.opened.proxy is not None:
-            self._front = Proxy(self.door, self._heard, self._probing)
-            port = await self._front.start(*self.opened.proxy)
+            proxy = _only("proxy").Proxy(self.door, self._heard, self._probing)
+            port = await proxy.start(*self.opened.proxy)
+            self._front = proxy
         else:
-            self._front = EnvoyFront(self.door, self.opened.secret, self._heard, self._probing)
-            await self._front.start(self.opened.listen)
+            secret = self.opened.secret
+            front = _only("front").EnvoyFront(self.door, secret, self._heard, self._probing)
+            await front.start(self.opened.listen)
+            self._front = front
         gc.collect()
         gc.freeze()  # what is there now stays; a collection must not hold a request up
         self.tell(Ready(port))
@@ -97,7 +116,15 @@ class Worker:
 
     def count(self) -> None:
         """Report everything counted so far."""
-        self.tell(Counted(models=self.door.look(), unplaced=self.door.unplaced))
+        sharing = self.sharing
+        self.tell(
+            Counted(
+                models=self.door.look(),
+                unplaced=self.door.unplaced,
+                degraded=sharing is not None and sharing.degraded,
+                shared_s=(0, 0.0) if sharing is None else (sharing.asked, sharing.spent_s),
+            )
+        )
 
     def _breach(self, model: str, why: str) -> None:
         self.tell(Breach(model, why))
@@ -118,7 +145,12 @@ class Worker:
             self.tell(Heard({name: "".join(marks) for name, marks in models.items()}, probes))
 
 
-async def run(source: BinaryIO, out: BinaryIO) -> None:
+def _only(name: str) -> ModuleType:
+    """Load a front; the other one, and all it needs, stays away."""
+    return import_module(f"controlplane.gateway.{name}")
+
+
+async def run(source: BinaryIO, out: BinaryIO, sharing: Sharer | None) -> None:
     """Work until told to end, or until the daemon is gone."""
     loop = asyncio.get_running_loop()
     reader = asyncio.StreamReader(limit=LONGEST_LINE)
@@ -127,7 +159,7 @@ async def run(source: BinaryIO, out: BinaryIO) -> None:
     opened = decode(await reader.readline())
     if not isinstance(opened, Open):
         raise TypeError("the first message opens a worker")
-    worker = Worker(opened, out)
+    worker = Worker(opened, out, sharing)
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, _ignored)  # the daemon says when and how to end
     async with asyncio.TaskGroup() as group:
@@ -135,9 +167,13 @@ async def run(source: BinaryIO, out: BinaryIO) -> None:
             group.create_task(_listen(reader, decode, worker)),
             group.create_task(_count(worker)),
         ]
+        if worker.sharing is not None:
+            tasks.append(group.create_task(worker.sharing.run()))
         await worker.over.wait()
         for task in tasks:
             task.cancel()
+    if worker.sharing is not None:
+        await worker.sharing.leave()
 
 
 async def _listen(
@@ -158,12 +194,12 @@ def _ignored() -> None:
     """Leave it to the daemon."""
 
 
-def main() -> None:
+def main(sharing: Sharer | None = None) -> None:
     """Run as a process: events go where standard output was, prints to standard error."""
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
     with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(run(sys.stdin.buffer, out))
+        runner.run(run(sys.stdin.buffer, out, sharing))
 
 
 if __name__ == "__main__":

@@ -21,11 +21,13 @@ class Crew:
 
     def __init__(
         self,
+        module: str,
         openings: Sequence[Open],
         heard: Callable[[int, Event], None],
         lost: Callable[[int], Awaitable[None]],
     ) -> None:
         """Know how each is opened, who hears their events, and whom to ask before a new one."""
+        self._module = module
         self._openings, self._heard, self._lost = openings, heard, lost
         self._processes: list[asyncio.subprocess.Process | None] = [None] * len(openings)
         self._standing: dict[type[Command], Command] = {}  # what a new worker must know
@@ -86,7 +88,7 @@ class Crew:
         """Run a worker, and another one whenever it ends."""
         while True:
             process = await asyncio.create_subprocess_exec(
-                *(sys.executable, "-m", "controlplane.gateway.worker"),
+                *(sys.executable, "-m", self._module),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LONGEST_LINE,

@@ -168,7 +168,7 @@ async def test_counters_return_to_zero_after_random_disconnects(
             await asyncio.sleep(chance.choice([0, 0, 0.005, 0.05]))
             chance.choice([made.fin, made.rst])()
 
-        for _ in range(60):
+        for _ in range(40):
             await asyncio.gather(*(one() for _ in range(25)))
         await run.quiet()
         sums = run.gateway.counts.sums()[CHAT]

@@ -1,0 +1,1 @@
+"""Redis or Valkey: what several gateways share."""
