@@ -9,6 +9,8 @@ import subprocess
 import sys
 import time
 
+import uvloop
+
 from controlplane.adapters.engines.fleet import EngineFleet
 from controlplane.adapters.engines.names import NAMES
 from controlplane.adapters.engines.page import read
@@ -80,7 +82,7 @@ async def asked() -> None:
         load = (await fleet.loads())[CHAT]
         print(
             f"{ENGINES} engines, health and metrics every second: {100 * used / took:.1f} % of a "
-            f"core; {len(load.notes)} of them missed, queue {load.classes}"[:150]
+            f"core, loads of all included; {len(load.notes)} of them did not answer in time"
         )
 
 
@@ -96,7 +98,8 @@ def main() -> None:
     try:
         assert server.stdout is not None
         server.stdout.readline()
-        asyncio.run(asked())
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as `serve` does
+            runner.run(asked())
     finally:
         server.kill()
         server.wait()

@@ -20,6 +20,7 @@ from controlplane.ports import EngineAt, EngineState
 
 EVERY_S = 1.0  # of the clock's time
 HEALTH_EVERY_S = {"mindie": 5.0}  # its manual asks for no more than that
+WELL_FOR_S = 2.5  # a third of the calls, where nothing has changed
 WITHIN_S = 2.0  # a page of metrics that takes longer is none
 FRESH_S = 5.0  # a figure older than this is stale
 
@@ -115,18 +116,32 @@ class Watched:
         try:
             answer = await ask(self._session, address, WITHIN_S)
         except NoAnswerError as cause:
-            self.lost = NoData(Absence.UNREACHABLE, str(cause))
-            return
-        self.lost = _no_page(answer, serving.metrics_path)
-        if self.lost is None:
-            self.page = page.read(answer.body, self.names, served_name(self.engine))
-            self.page_at = self._clock.now()
-            awake = self.page.figures.get("asleep")  # the series of the state `awake`
-            if awake is not None:
-                self.sleeping = awake == 0
+            lost: Sample | None = NoData(Absence.UNREACHABLE, str(cause))
+        else:
+            lost = _no_page(answer, serving.metrics_path)
+            if lost is None:
+                self._take(answer)
+        before, self.lost = self.lost, lost
+        if (lost is None) != (before is None) and before is not NOT_YET:
+            said = "figures are read again" if lost is None else "figures are missing"
+            cause = self.why_lost(self._clock.now()) if lost else ""
+            log.info(said, replica=self.engine.replica, cause=cause)
+
+    def _take(self, answer: Answer) -> None:
+        self.page = page.read(answer.body, self.names, served_name(self.engine))
+        self.page_at = self._clock.now()
+        awake = self.page.figures.get("asleep")  # the series of the state `awake`
+        if awake is not None:
+            self.sleeping = awake == 0
 
     async def ask_health(self) -> None:
-        """Ask how it is once; where it may sleep and its metrics do not tell, also whether."""
+        """Ask how it is; where it may sleep and its metrics do not tell, also whether it does.
+
+        One that serves, was well and goes on answering for its metrics is asked less often.
+        """
+        silent_s = self._clock.now() - self.said_at
+        if self.engine.serves and not self.said and self.lost is None and silent_s < WELL_FOR_S:
+            return
         if self.engine.serving.may_sleep and (
             self.page is None or "asleep" not in self.page.figures
         ):
@@ -189,8 +204,12 @@ class Watched:
             in_flight=self.in_flight(now),
             warming_up=self.warming_up,
             warmed_up=self.warmed_up,
-            note=self.note,
+            note=self.note or ("" if why else self._unread(now)),
         )
+
+    def _unread(self, now: Instant) -> str:
+        """Say why its figures are missing, though it is well."""
+        return "" if self.lost is None else f"no figures: {self.why_lost(now)}"
 
 
 class _Sleeping(msgspec.Struct):

@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 from controlplane.domain.samples import Absence, Bad, NoData, Stale, Value, Zero
 from controlplane.emulation.faults import Faults
-from tests.adapters.engines.watching import an_engine, load_now, load_when, watched
+from tests.adapters.engines.watching import an_engine, load_now, load_when, state_when, watched
 from tests.emulation.stand import Stand, emulated
 
 
@@ -65,6 +65,9 @@ async def test_s6_three_of_four_answer_so_they_speak_for_all_and_the_fourth_is_n
         assert load.in_flight.x == 4.0
         assert len(load.notes) == 1
         assert load.notes[0].startswith("chat-4: ")
+        flagged = await state_when(fleet, lambda state: bool(state.note), "chat-4")
+        assert flagged.healthy
+        assert "/metrics did not answer within 2 s" in flagged.note
 
 
 async def test_s6_one_of_four_answers_so_nothing_is_known_and_a_target_holds() -> None:

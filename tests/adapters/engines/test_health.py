@@ -156,3 +156,17 @@ async def test_health_is_asked_on_a_port_of_its_own_where_there_is_one() -> None
             state = await state_when(fleet, lambda _: True)
 
     assert state.why == "/health answers 503"
+
+
+@pytest.mark.parametrize("serves", [True, False])
+async def test_an_engine_that_falls_ill_is_seen_and_so_is_that_it_is_well_again(
+    serves: bool,
+) -> None:
+    async with emulated() as stand, watched([an_engine(stand, serves=serves)]) as fleet:
+        await state_when(fleet, lambda state: state.healthy)
+
+        stand.engine.faults.change({"unhealthy": True})
+        await state_when(fleet, lambda state: not state.healthy)
+
+        stand.engine.faults.change({"unhealthy": False})
+        await state_when(fleet, lambda state: state.healthy)
