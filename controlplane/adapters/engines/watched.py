@@ -124,8 +124,8 @@ class Watched:
         before, self.lost = self.lost, lost
         if (lost is None) != (before is None) and before is not NOT_YET:
             said = "figures are read again" if lost is None else "figures are missing"
-            cause = self.why_lost(self._clock.now()) if lost else ""
-            log.info(said, replica=self.engine.replica, cause=cause)
+            why = self.why_lost(self._clock.now()) if lost else ""
+            log.info(said, replica=self.engine.replica, cause=why)
 
     def _take(self, answer: Answer) -> None:
         self.page = page.read(answer.body, self.names, served_name(self.engine))
