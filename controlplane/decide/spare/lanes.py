@@ -17,6 +17,7 @@ from controlplane.decide.spare.promote import (
     put_to_sleep,
     start_warm_ups,
     take_back_restarted,
+    well_kept,
 )
 from controlplane.decide.spare.refill import leave_zone, replace_slow, resize, rotate
 from controlplane.domain.decisions import Choice
@@ -40,13 +41,15 @@ RULES: tuple[Rule, ...] = (
 
 
 def _at_rest(draft: Draft) -> bool:
-    """Say whether everything serves where it should and no spare is kept: no rule would speak."""
-    seen, serving = draft.seen, len(draft.serving)
+    """Say whether everything serves or is kept ready as it should: no rule would speak."""
+    seen, serving, spares = draft.seen, len(draft.serving), len(draft.warm)
     return (
-        serving == len(seen.replicas) == seen.standing.replicas
-        and not seen.policy.count
+        serving + spares == len(seen.replicas)
+        and serving == seen.standing.replicas
+        and spares == seen.policy.count
         and not draft.leaving
         and not any(draft.deficit(name) for name in draft.classes)
+        and all(well_kept(draft, replica) for replica in draft.warm)
     )
 
 

@@ -68,18 +68,34 @@ def label_warm(draft: Draft) -> None:
 
 def lend(draft: Draft) -> None:
     """Give low a part of a lending spare's slots, and take back what is lent no more."""
-    policy = draft.seen.policy
-    if not draft.warm:
-        return
-    slots = {facts.node_class: facts.slots for facts in draft.seen.variants}
     for replica in draft.warm:
         if replica.lane is not Lane.WARM:
             continue  # labelled this cycle; lends from the next
-        lends = policy.kind == "lending"
-        share = int(policy.lend_share * slots.get(replica.node_class, 0)) if lends else 0
+        share = _lends(draft, replica)
         if replica.lent_slots != share:
             draft.actions.append(Lend(replica=replica.name, slots=share))
             draft.say(ReasonCode.LENT, "slots", share)
+
+
+def _lends(draft: Draft, spare: Replica) -> int:
+    policy = draft.seen.policy
+    if policy.kind == "lending":
+        for facts in draft.seen.variants:
+            if facts.node_class == spare.node_class:
+                return int(policy.lend_share * facts.slots)
+    return 0
+
+
+def well_kept(draft: Draft, spare: Replica) -> bool:
+    """Say whether a spare is as the policy wants it, and may stay so."""
+    seen, policy = draft.seen, draft.seen.policy
+    return (
+        spare.lane is Lane.WARM
+        and draft.offered(spare.node_class)
+        and (policy.rotate_s is None or seen.at - spare.created_at < policy.rotate_s)
+        and spare.lent_slots == _lends(draft, spare)
+        and (spare.sleeping or policy.kind != "sleeping")
+    )
 
 
 def put_to_sleep(draft: Draft) -> None:

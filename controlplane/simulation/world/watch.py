@@ -138,6 +138,8 @@ def _rates(
     """Give the counters' rates by rank between two readings."""
     if since is None or now.at <= since.at:
         return [NOT_YET for _ in PRIORITIES]
+    before, after = counters(since), counters(now)
+    if before == after:
+        return [Zero(at)] * len(after)
     seconds = now.at - since.at
-    pairs = zip(counters(since), counters(now), strict=True)
-    return [_sample((after - before) / seconds, at) for before, after in pairs]
+    return [_sample((b - a) / seconds, at) for a, b in zip(before, after, strict=True)]
