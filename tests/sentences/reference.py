@@ -5,11 +5,13 @@ Write it anew: make docs
 
 from controlplane.render.sentences.en.admission import ADMISSION
 from controlplane.render.sentences.en.bounds import BOUNDS
+from controlplane.render.sentences.en.gateway import GATEWAY
 from controlplane.render.sentences.en.guards import GUARDS
 from controlplane.render.sentences.en.lanes import LANES
 from controlplane.render.sentences.en.matching import MATCHING
 from controlplane.render.sentences.en.records import RECORDS
 from controlplane.render.sentences.en.triggers import TRIGGERS
+from controlplane.render.sentences.en.workloads import WORKLOADS
 from controlplane.render.sentences.wording import Table
 
 HEAD = """\
@@ -27,6 +29,8 @@ SECTIONS: dict[str, Table] = {
     "Spare lanes": LANES,
     "Matching and placement": MATCHING,
     "Admission": ADMISSION,
+    "Gateway": GATEWAY,
+    "What stands in a cluster": WORKLOADS,
     "Records and the daemon itself": RECORDS,
 }
 
