@@ -11,6 +11,7 @@ import os
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from keyword import iskeyword
 from typing import NoReturn
 
 import click
@@ -26,9 +27,11 @@ COMMANDS = {
     "match": "Say which node classes each model fits, and why not the others.",
     "place": "Pack pods onto nodes and show the bound.",
     "simulate": "Run a load test in virtual time.",
+    "import": "Read a ScaledObject or an HPA as a policy, and take its number over.",
     "signals": "Say where each signal of a model comes from.",
     "render": "Print what KEDA, an HPA or Istio is to be given for a model.",
     "adopt": "Take over an existing Deployment, or give it back.",
+    "gateway": "Admit requests by priority, in front of engines.",
     "emulate": "Play an inference engine over HTTP, for tests and demos.",
     "decisions": "List decisions, newest first.",
     "explain": "Show why a decision came out as it did, and decide it again.",
@@ -55,7 +58,8 @@ class LazyCommands(click.Group):
         added = super().get_command(ctx, cmd_name)
         if added is not None or cmd_name not in COMMANDS:
             return added
-        command: click.Command = import_module(f"controlplane.cli.{cmd_name}").command
+        module = f"{cmd_name}_" if iskeyword(cmd_name) else cmd_name
+        command: click.Command = import_module(f"controlplane.cli.{module}").command
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

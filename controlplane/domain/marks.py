@@ -24,6 +24,7 @@ DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
 MANAGED_BY = PREFIX + "managed-by"
 RENDERED = PREFIX + "rendered"  # a digest of what the catalogue said of the object
 ADOPTED_FROM = PREFIX + "adopted-from"  # what stood there before, as JSON: undoing restores it
+IMPORTED_FROM = PREFIX + "imported-from"  # the ScaledObject or HPA that sized it, as JSON
 
 MANAGER = "controlplane"  # field manager, and the value of MANAGED_BY
 CONTAINER = "engine"

@@ -1,0 +1,148 @@
+"""`controlplane import`: read a ScaledObject or an HPA as a policy, and take its number over.
+
+Without --yes nothing is changed.
+"""
+
+import asyncio
+import os
+from pathlib import Path
+from typing import TypedDict, Unpack
+
+import click
+import msgspec
+
+from controlplane.adapters.kubernetes.client import Api, Manifest, open_api
+from controlplane.adapters.kubernetes.connecting import AddressError
+from controlplane.adapters.kubernetes.importing import (
+    NothingToImportError,
+    found,
+    give_back,
+    take_over,
+)
+from controlplane.adapters.kubernetes.refusals import RefusedError
+from controlplane.cli.stored import json_option
+from controlplane.ports import UnavailableError
+from controlplane.render.imported import Imported, NotImportableError, imported
+from controlplane.settings import written_text
+from controlplane.settings.manifests import manifests_text, read_manifests
+
+USUAL = Path("~/.kube/config")
+
+
+class Asked(TypedDict):
+    """What the options say."""
+
+    file: Path | None
+    kubeconfig: Path | None
+    yes: bool
+    undo: bool
+    as_json: bool
+
+
+@click.command(
+    name="import",
+    epilog="Example: controlplane import models/chat (then again with --yes); "
+    "controlplane import -f chat-scaledobject.yaml",
+)
+@click.argument("where", metavar="[NAMESPACE/NAME]", required=False)
+@click.option(
+    "-f", "--file", type=click.Path(path_type=Path), help="Read a manifest instead of the cluster."
+)
+@click.option(
+    "--kubeconfig",
+    type=click.Path(dir_okay=False, path_type=Path),
+    envvar="KUBECONFIG",
+    show_envvar=True,
+    help="Of the cluster; default: ~/.kube/config, or the pod's service account.",
+)
+@click.option("--yes", is_flag=True, help="Delete it, after noting it on its Deployment.")
+@click.option("--undo", is_flag=True, help="NAMESPACE/NAME of the Deployment: give it back.")
+@json_option
+def command(where: str | None, **asked: Unpack[Asked]) -> None:
+    """Read an existing ScaledObject or HPA: the policy that behaves the same, and what is better.
+
+    Nothing is changed without --yes. A target has one writer: with --yes what scaled it is noted on
+    its Deployment and deleted; --undo --yes makes it again as it was.
+    """
+    file = asked["file"]
+    if (where is None) == (file is None):
+        raise click.UsageError("name one NAMESPACE/NAME, or a --file")
+    if file is not None:
+        if asked["yes"] or asked["undo"]:
+            raise click.UsageError("--yes and --undo are about a cluster: name NAMESPACE/NAME")
+        for manifest in read_manifests(written_text(file), str(file)):
+            _show(_read(manifest), asked)
+        return
+    namespace, slash, name = (where or "").partition("/")
+    if not (namespace and slash and name):
+        raise click.BadParameter(f"{where!r} is not NAMESPACE/NAME", param_hint="NAMESPACE/NAME")
+    try:
+        asyncio.run(_in_cluster(_kubeconfig(asked["kubeconfig"]), (namespace, name), asked))
+    except (NothingToImportError, AddressError, UnavailableError, RefusedError) as cause:
+        raise click.ClickException(str(cause)) from cause
+
+
+def _kubeconfig(given: Path | None) -> Path | None:
+    """Give the file to use: the one named, the usual one, or none inside a cluster."""
+    if given is not None or "KUBERNETES_SERVICE_HOST" in os.environ:
+        return given
+    return USUAL.expanduser()
+
+
+async def _in_cluster(kubeconfig: Path | None, where: tuple[str, str], asked: Asked) -> None:
+    api = await open_api(kubeconfig)
+    try:
+        await (_back if asked["undo"] else _over)(api, *where, asked)
+    finally:
+        await api.close()
+
+
+async def _over(api: Api, namespace: str, name: str, asked: Asked) -> None:
+    manifest = await found(api, namespace, name)
+    read = _read(manifest)
+    _show(read, asked)
+    if not asked["yes"]:
+        click.echo("Nothing was changed. --yes takes the number over.", err=True)
+        return
+    await take_over(api, manifest)
+    click.echo(
+        f"{read.kind} {namespace}/{name} is deleted, and noted on Deployment {read.target}; "
+        f"controlplane import {namespace}/{read.target} --undo --yes makes it again.",
+        err=True,
+    )
+
+
+async def _back(api: Api, namespace: str, name: str, asked: Asked) -> None:
+    if not asked["yes"]:
+        click.echo(f"would make again what scaled {namespace}/{name}; --yes does it", err=True)
+        return
+    manifest = await give_back(api, namespace, name)
+    click.echo(
+        f"{manifest['kind']} {namespace}/{manifest['metadata']['name']} scales {name} again; set "
+        "the model's policy.scaling.writer to nobody, or take it out of the fleet file.",
+        err=True,
+    )
+
+
+def _read(manifest: Manifest) -> Imported:
+    try:
+        return imported(manifest)
+    except NotImportableError as error:
+        raise click.ClickException(str(error)) from error
+
+
+def _show(read: Imported, asked: Asked) -> None:
+    if asked["as_json"]:
+        click.echo(msgspec.json.encode(read).decode())
+        return
+    click.echo(f"# {read.kind} {read.name}, which scales {read.target}; put under the model:")
+    click.echo(manifests_text([{"policy": read.policy}]), nl=False)
+    for title, lines in (
+        ("has no counterpart", read.lacking),
+        ("is wrong with it as it stands", read.faults),
+        ("would be better", read.gains),
+    ):
+        if lines:
+            click.echo(f"# What {title}:")
+            for line in lines:
+                click.echo(f"#   {line}")

@@ -1,0 +1,192 @@
+"""A ScaledObject or an HPA read as a policy that behaves the same, and what is better without it.
+
+What has no counterpart is said, never dropped in silence. Rules that would act besides what is
+imported are switched off, so that the policy is a copy; the notes say which are worth switching on.
+"""
+
+import re
+from typing import Any
+
+import msgspec
+
+from controlplane.render.corrections import corrected
+from controlplane.render.naming import Manifest
+
+Tree = dict[str, Any]
+
+KEDA_MOST = 100
+HPA_WINDOW_S = 300
+_DEPTH = re.compile(r"waiting|queue|pending|backlog|depth", re.IGNORECASE)
+_KV = re.compile(r"cache_usage|token_usage|kv_cache", re.IGNORECASE)
+_BUSY = re.compile(r"GPU_UTIL|GR_ENGINE_ACTIVE|npu_chip_info_utilization", re.IGNORECASE)
+OFF: Tree = {
+    "drain_limit_s": None,
+    "p99": False,
+    "watermark": None,
+    "offered_ceiling": None,
+    "turned_away": False,
+    "utilisation_ceiling": None,
+}
+GAINS = (
+    "scale up before a queue forms: offered_ceiling (arrivals x service time against the slots)",
+    "scale up on what a queue means, not on its length: drain_limit_s",
+    "scale up at once when a request is turned away: turned_away",
+    "keep spares that serve within seconds instead of a cold start: spare.count",
+    "never scale down while a signal is missing, or where the rest would break an objective",
+    "let a stream end before its replica goes: always",
+)
+
+
+class NotImportableError(ValueError):
+    """The manifest is neither; the text is one sentence."""
+
+
+class Imported(msgspec.Struct, frozen=True, kw_only=True):
+    """What was read."""
+
+    kind: str
+    name: str
+    target: str  # the Deployment it scales
+    policy: Tree  # what to put under a model's `policy`
+    lacking: tuple[str, ...]  # what has no counterpart
+    faults: tuple[str, ...]  # what is wrong with it as it stands
+    gains: tuple[str, ...] = GAINS
+
+
+def imported(manifest: Manifest) -> Imported:
+    """Read one manifest."""
+    kind = str(manifest.get("kind", ""))
+    if kind == "ScaledObject":
+        return _scaled_object(manifest)
+    if kind == "HorizontalPodAutoscaler":
+        return _hpa(manifest)
+    raise NotImportableError(
+        f"kind: {kind or 'none'} cannot be imported: ScaledObject or HorizontalPodAutoscaler can"
+    )
+
+
+def _scaled_object(manifest: Manifest) -> Imported:
+    right, made = corrected(manifest)
+    spec = right["spec"]
+    config = spec.get("advanced", {}).get("horizontalPodAutoscalerConfig", {})
+    scaling: Tree = {
+        "min": spec.get("minReplicaCount", 0),
+        "max": spec.get("maxReplicaCount", KEDA_MOST),
+        **OFF,
+        **_behavior(config.get("behavior", {})),
+    }
+    policy: Tree = {"scaling": scaling}
+    lacking = [
+        f"spec.{field}: there is no counterpart" for field in ("idleReplicaCount",) if field in spec
+    ]
+    for number, trigger in enumerate(spec.get("triggers", [])):
+        lacking += _trigger(f"spec.triggers[{number}]", trigger, policy)
+    return Imported(
+        kind="ScaledObject",
+        name=manifest["metadata"]["name"],
+        target=spec["scaleTargetRef"]["name"],
+        policy=policy,
+        lacking=tuple(lacking),
+        faults=tuple(f"{c.field}: {c.was or 'missing'}: {c.why}" for c in made),
+    )
+
+
+def _hpa(manifest: Manifest) -> Imported:
+    spec = manifest["spec"]
+    scaling: Tree = {
+        "min": spec.get("minReplicas", 1),
+        "max": spec["maxReplicas"],
+        **OFF,
+        **_behavior(spec.get("behavior", {})),
+    }
+    policy: Tree = {"scaling": scaling}
+    lacking: list[str] = []
+    for number, metric in enumerate(spec.get("metrics", [])):
+        lacking += _metric(f"spec.metrics[{number}]", metric, policy)
+    return Imported(
+        kind="HorizontalPodAutoscaler",
+        name=manifest["metadata"]["name"],
+        target=spec["scaleTargetRef"]["name"],
+        policy=policy,
+        lacking=tuple(lacking),
+        faults=(),
+    )
+
+
+def _behavior(behavior: Tree) -> Tree:
+    """Read steps and window; what is left out has the HPA's own defaults."""
+    up, down = behavior.get("scaleUp", {}), behavior.get("scaleDown", {})
+    read: Tree = {"stabilisation_s": down.get("stabilizationWindowSeconds", HPA_WINDOW_S)}
+    periods: list[int] = []
+    pods = [p for p in up.get("policies", []) if p["type"] == "Pods"]
+    shares = [p for p in up.get("policies", []) if p["type"] == "Percent"]
+    if not up.get("policies"):
+        read |= {"cold_step_share": 1.0, "cold_step_min": 4}
+    elif pods and not shares:
+        read["step_up"] = max(p["value"] for p in pods)
+        periods += [p["periodSeconds"] for p in pods]
+    else:
+        read["cold_step_share"] = min(1.0, max(p["value"] for p in shares) / 100)
+        read["cold_step_min"] = max((p["value"] for p in pods), default=1)
+        periods += [p["periodSeconds"] for p in shares]
+    fewer = [p for p in down.get("policies", []) if p["type"] == "Pods"]
+    if fewer:
+        read["step_down"] = max(p["value"] for p in fewer)
+        periods += [p["periodSeconds"] for p in fewer]
+    if periods:
+        read["step_period_s"] = max(periods)
+    return read
+
+
+def _trigger(place: str, trigger: Tree, policy: Tree) -> list[str]:
+    """Read one trigger into the policy; give what could not be read."""
+    kind, metadata = trigger.get("type"), trigger.get("metadata", {})
+    if kind == "prometheus":
+        threshold = _number(metadata.get("threshold", ""))
+        if threshold is not None and _query(metadata.get("query", ""), threshold, policy):
+            return []
+        return [f"{place}: nothing like {metadata.get('query')!r}; see models.NAME.queries"]
+    if kind in {"external", "external-push"}:
+        return [f"{place}: what {metadata.get('scalerAddress')} decides on is not known here"]
+    return [f"{place}: a trigger of type {kind} has no counterpart"]
+
+
+def _query(query: str, threshold: float, policy: Tree) -> bool:
+    scaling = policy["scaling"]
+    if "histogram_quantile" in query:
+        limits = {"wait_p99_s": threshold, "latency_p99_s": threshold}
+        policy["objectives"] = dict.fromkeys(("high", "medium", "low"), limits)
+        scaling["p99"] = True
+    elif _BUSY.search(query):
+        share = threshold / 100 if threshold > 1 else threshold
+        scaling |= {"utilisation_ceiling": share, "utilisation_alone": True}
+    elif _KV.search(query):
+        scaling["watermark"] = threshold / 100 if threshold > 1 else threshold
+    elif _DEPTH.search(query):
+        scaling |= {"depth_target": threshold, "depth_alone_falls": True}
+    else:
+        return False
+    return True
+
+
+def _metric(place: str, metric: Tree, policy: Tree) -> list[str]:
+    kind = metric.get("type", "")
+    if kind == "Resource":
+        name = metric["resource"]["name"]
+        return [f"{place}: {name} of the host says nothing about accelerators; it is left out"]
+    of = metric.get(kind[:1].lower() + kind[1:], {})
+    target, name = of.get("target", {}), of.get("metric", {}).get("name", "")
+    threshold = _number(target.get("averageValue", target.get("value", "")))
+    if threshold is not None and _query(name, threshold, policy):
+        return []
+    return [f"{place}: nothing like the metric {name!r}; see models.NAME.queries"]
+
+
+def _number(written: Any) -> float | None:
+    """Read a quantity; only plain numbers and thousandths are met here."""
+    text = str(written)
+    scale = 0.001 if text.endswith("m") else 1.0
+    try:
+        return float(text.removesuffix("m")) * scale
+    except ValueError:
+        return None
