@@ -39,6 +39,7 @@ class Watched:
         self.lost: Sample | None = NOT_YET  # why there is no page now
         self.counted: Page | None = None  # the page up to which its load is in the model's sums
         self.counted_at: Instant = 0.0
+        self.left_at: Instant = 0.0  # when it was taken out of service
         self.said: str | None = None  # why it is not healthy; empty where it is
         self.said_at: Instant = 0.0
         self.sleeping = False
@@ -96,6 +97,8 @@ class Watched:
         """Know it in another lane; what it did before it served is not its model's load."""
         if engine.serves and not self.engine.serves:
             self.counted, self.counted_at = self.page, self.page_at
+        if self.engine.serves and not engine.serves:
+            self.left_at = self._clock.now()
         self.engine = engine
 
     def count_into(self, tally: Tally) -> None:
@@ -185,7 +188,12 @@ class Watched:
         return f"silent for {now - self.page_at:.0f} s" if self.page else "not asked yet"
 
     def in_flight(self, now: Instant) -> Sample:
-        """Give what is in it, waiting or being generated."""
+        """Give what is in it, waiting or being generated.
+
+        What it said before it was taken out of service does not count: more may have come since.
+        """
+        if self.page_at <= self.left_at:
+            return NOT_YET if self.page is not None else self.sample("queue", now)
         queue, running = self.sample("queue", now), self.sample("running", now)
         if queue.x is None or running.x is None:
             return running if queue.x is not None else queue

@@ -7,7 +7,14 @@ from controlplane.adapters.engines.names import NAMES
 from controlplane.adapters.engines.page import Buckets, Page
 from controlplane.adapters.engines.tally import Distribution, Tally
 from controlplane.domain.samples import IDLE, NOT_YET, Absence, NoData, Value, Zero
-from tests.adapters.engines.watching import an_engine, load_now, load_when, restarted, watched
+from tests.adapters.engines.watching import (
+    an_engine,
+    load_now,
+    load_when,
+    restarted,
+    state_when,
+    watched,
+)
 from tests.builders import a_policy
 from tests.emulation.stand import emulated
 
@@ -242,3 +249,17 @@ async def test_where_nothing_is_promised_the_middle_class_stands_for_all() -> No
         load, _ = await load_when(fleet, lambda _, c: c.queue.x is not None)
 
     assert list(load.classes) == ["medium"]
+
+
+async def test_what_is_in_an_engine_is_not_known_until_it_was_asked_after_it_left_service() -> None:
+    async with emulated() as stand:
+        engine = an_engine(stand)
+        async with watched([engine], rate=1.0) as fleet:
+            await state_when(fleet, lambda state: isinstance(state.in_flight, Zero))
+
+            fleet.follow([an_engine(stand, serves=False)])
+            left = fleet.state(engine.replica)
+
+            assert left is not None
+            assert left.in_flight == NOT_YET
+            await state_when(fleet, lambda state: isinstance(state.in_flight, Zero))
