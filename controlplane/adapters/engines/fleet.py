@@ -8,11 +8,12 @@ from aiohttp import ClientSession
 
 from controlplane.adapters.engines.breaches import broken
 from controlplane.adapters.engines.calls import NoAnswerError, ask, open_session, url
-from controlplane.adapters.engines.loads import ENOUGH, WINDOW_S, model_load
+from controlplane.adapters.engines.loads import WINDOW_S, model_load
 from controlplane.adapters.engines.tally import Tally
 from controlplane.adapters.engines.warm_up import Batch, NotWarmError, run
 from controlplane.adapters.engines.watched import EVERY_S, FRESH_S, Watched
 from controlplane.clock import Clock
+from controlplane.decide.signals.gathering import ENOUGH
 from controlplane.domain.catalogue import Catalogue, Variant
 from controlplane.domain.decisions import Ending, Outcome
 from controlplane.domain.load import ModelLoad

@@ -12,24 +12,15 @@ from collections.abc import Callable, Sequence
 from controlplane.adapters.engines.percentile import p99
 from controlplane.adapters.engines.tally import Distribution, Mark, Tally
 from controlplane.adapters.engines.watched import Watched
+from controlplane.decide.signals.gathering import class_of, gathered
 from controlplane.domain.load import ClassLoad, ModelLoad
 from controlplane.domain.policies import ModelPolicy, Objective
-from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import Instant, ModelName
-from controlplane.domain.samples import Absence, NoData, Sample, Stale, Value, Zero, reading
+from controlplane.domain.samples import Absence, NoData, Sample, Zero, reading
 
-ENOUGH = 0.5  # share of a model's replicas that must answer to speak for all of them
 CYCLE_S = 5.0  # arrivals are over the scaling loop's period
 WINDOW_S = 15.0  # percentiles and service times are of this while
 NOBODY = NoData(Absence.EMPTY, "no replica in service")
-
-
-def class_of(policy: ModelPolicy) -> Priority:
-    """Give the class that stands for all: the one with the strictest promise on waiting."""
-    promised = [priority for priority in PRIORITIES if priority in policy.objectives]
-    if not promised:
-        return Priority.MEDIUM
-    return min(promised, key=lambda p: policy.objectives[p].wait_p99_s)
 
 
 def model_load(
@@ -162,25 +153,3 @@ class _Look:
         ]
         seen = gathered(answers, 1)
         return None if seen.x is not None else seen
-
-
-def gathered(samples: Sequence[Sample], parts: int) -> Sample:
-    """Make one sample of many: their mean, times `parts` (1, or how many there are for a sum).
-
-    Where some are missing the others speak for them, if they are at least half. Where fewer are
-    known: the one reason all share, else that they are too few.
-    """
-    numbers = [sample for sample in samples if isinstance(sample, Value | Zero)]
-    if numbers and len(numbers) >= ENOUGH * len(samples):
-        mean = sum(sample.x for sample in numbers) / len(numbers)
-        return reading(mean * parts, min(sample.at for sample in numbers))
-    missing = [sample for sample in samples if not isinstance(sample, Value | Zero)]
-    if not numbers and len({_kind(sample) for sample in missing}) == 1:
-        ages = [sample.age_s for sample in missing if isinstance(sample, Stale)]
-        return Stale(min(ages)) if ages else missing[0]
-    note = f"{len(numbers)} of {len(samples)} replicas answered"
-    return NoData(Absence.TOO_FEW, note)
-
-
-def _kind(sample: Sample) -> str:
-    return sample.why if isinstance(sample, NoData) else type(sample).__name__

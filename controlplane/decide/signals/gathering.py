@@ -16,7 +16,8 @@ ENOUGH = 0.5  # share of the replicas that must be known to speak for all
 def gathered(samples: Sequence[Sample], parts: int) -> Sample:
     """Give the mean, times `parts` (1, or how many there are for a sum).
 
-    Where some are missing the others speak for them, if they are at least half.
+    Where some are missing the others speak for them, if they are at least half. Where nothing is
+    known at all: the one reason all share, else that they are too few.
     """
     numbers = [sample for sample in samples if isinstance(sample, Value | Zero)]
     if numbers and len(numbers) >= ENOUGH * len(samples):
@@ -25,10 +26,14 @@ def gathered(samples: Sequence[Sample], parts: int) -> Sample:
     ages = [sample.age_s for sample in samples if isinstance(sample, Stale)]
     if ages and not numbers:
         return Stale(min(ages))
-    if not numbers and len(set(samples)) == 1:
+    if not numbers and len({_kind(sample) for sample in samples}) == 1:
         return samples[0]
     note = f"{len(numbers)} of {len(samples)} replicas are known"
     return NoData(Absence.TOO_FEW, note)
+
+
+def _kind(sample: Sample) -> str:
+    return sample.why if isinstance(sample, NoData) else type(sample).__name__
 
 
 def class_of(policy: ModelPolicy) -> Priority:

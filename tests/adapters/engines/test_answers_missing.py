@@ -78,7 +78,7 @@ async def test_s6_one_of_four_answers_so_nothing_is_known_and_a_target_holds() -
         engines = [an_engine(stand, n) for n, stand in enumerate(stands, 1)]
         fleet = await stack.enter_async_context(watched(engines))
 
-        few = NoData(Absence.TOO_FEW, "1 of 4 replicas answered")
+        few = NoData(Absence.TOO_FEW, "1 of 4 replicas are known")
         load, of_class = await load_when(fleet, lambda _, c: c.queue == few)
 
         assert of_class.wait_p99 == few
