@@ -80,6 +80,7 @@ class Replica(msgspec.Struct, frozen=True, kw_only=True):
     note: str = ""  # e.g. "0/9 nodes fit: 9 have too few free devices", "OOMKilled"
     stuck: bool = False  # its container does not come up or keeps ending; the note says why
     devices: int = 0  # held as the pod itself says; 0: it was not asked
+    outdated: bool = False  # made of a template that the catalogue has changed since
     version: int = 0  # the pod's resourceVersion: precondition of every flip
 
     @property

@@ -43,6 +43,12 @@ class Wanted(NamedTuple):
         """Name it among all."""
         return f"{self.kind}/{self.name}"
 
+    @property
+    def template(self) -> str:
+        """Give the digest that its pods carry."""
+        pods = (self.manifest or {}).get("spec", {}).get("template", {}).get("metadata", {})
+        return str((pods.get("annotations") or {}).get(marks.RENDERED, ""))
+
 
 def desired(
     catalogue: Catalogue, devices: Devices, namespace: str, grounds: Grounds
@@ -84,7 +90,9 @@ def of_variant(
         except NowhereError as cause:
             yield made._replace(why=str(cause))
         else:
-            seal = {"class": _class_facts(catalogue, class_name), "object": _lasting(manifest)}
+            facts = _class_facts(catalogue, class_name)
+            _seal_template(manifest, facts)
+            seal = {"class": facts, "object": _lasting(manifest)}
             yield made._replace(manifest=_sealed(manifest, seal))
     standing = budget(of)
     yield Wanted(
@@ -126,7 +134,18 @@ def _class_facts(catalogue: Catalogue, class_name: ClassName) -> Mapping[str, An
 
 def _sealed(manifest: Manifest, lasting: Mapping[str, Any]) -> Manifest:
     """Note on an object what it says."""
-    said = json.dumps(lasting, sort_keys=True, separators=(",", ":"))
     head = manifest["metadata"]
-    notes = {**head["annotations"], marks.RENDERED: sha256(said.encode()).hexdigest()[:16]}
+    notes = {**head["annotations"], marks.RENDERED: _digest(lasting)}
     return {**manifest, "metadata": {**head, "annotations": notes}}
+
+
+def _seal_template(manifest: Manifest, facts: Mapping[str, Any]) -> None:
+    """Note on the pods to be what their template said, so that those of an old one are known."""
+    said = {"class": facts, "template": _lasting(manifest)["spec"]["template"]}
+    about = manifest["spec"]["template"]["metadata"]
+    about["annotations"] = {**about.get("annotations", {}), marks.RENDERED: _digest(said)}
+
+
+def _digest(said: Mapping[str, Any]) -> str:
+    written = json.dumps(said, sort_keys=True, separators=(",", ":"))
+    return sha256(written.encode()).hexdigest()[:16]

@@ -7,6 +7,8 @@ changed, no permission, somebody else's object) is an outcome with one sentence.
 from collections.abc import Awaitable, Callable
 from typing import TypeAlias
 
+from msgspec.structs import replace
+
 from controlplane.adapters.kubernetes import lanes
 from controlplane.adapters.kubernetes.fencing import REFUSALS, outcome_of, refused
 from controlplane.adapters.kubernetes.objects import Objects
@@ -34,6 +36,7 @@ from controlplane.domain.actions import (
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import DONE, Ending, Outcome
 from controlplane.domain.fleet import FleetView
+from controlplane.domain.replicas import Replica
 from controlplane.domain.workloads import WorkloadsView
 from controlplane.ports import Engines
 from controlplane.render.ray_service import NoGroupError
@@ -65,7 +68,9 @@ class KubernetesCluster:
         """Give one consistent snapshot, and let the engines know which of them there are."""
         scope = self._scope
         self._engines.follow(scope.sight.engines_at(scope.catalogue))
-        return await scope.sight.view(scope.catalogue, self._engines, self._clock.now())
+        view = await scope.sight.view(scope.catalogue, self._engines, self._clock.now())
+        replicas = tuple(map(self._aged, view.replicas))
+        return view if replicas == view.replicas else replace(view, replicas=replicas)
 
     async def standing(self) -> WorkloadsView:
         """Say how the objects of all models stand."""
@@ -84,6 +89,14 @@ class KubernetesCluster:
     async def swap_catalogue(self, catalogue: Catalogue) -> None:
         """Put another catalogue in force."""
         self._scope.swap(catalogue)
+
+    def _aged(self, replica: Replica) -> Replica:
+        """Say of a replica whether its template has changed since it was made."""
+        pod = self._scope.pod(replica.name)
+        if pod is None or not pod.rendered:
+            return replica
+        now = self._objects.templates.get((replica.model, replica.node_class), pod.rendered)
+        return replica if pod.rendered == now else replace(replica, outdated=True)
 
     async def _set_replicas(self, action: SetReplicas) -> Outcome:
         scope = self._scope

@@ -35,7 +35,7 @@ from controlplane.domain.actions import Ensure
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import DONE, Outcome
 from controlplane.domain.overrides import FLEET
-from controlplane.domain.quantities import Instant, ModelName
+from controlplane.domain.quantities import ClassName, Instant, ModelName
 from controlplane.domain.workloads import Piece, PieceKey, Pieces, State, WorkloadsView
 from controlplane.ports import UnavailableError
 from controlplane.render.desired import Devices, Grounds, Wanted, desired, of_variant
@@ -46,6 +46,9 @@ KINDS: Mapping[str, Resource] = {
     "Service": SERVICES,
     "DaemonSet": DAEMON_SETS,
 }
+
+
+Variety = tuple[ModelName, ClassName]
 
 
 class _Live(NamedTuple):
@@ -72,6 +75,7 @@ class Objects:
         self._scope = scope
         self._rivals: Rivals | None = None
         self._rendered: _Rendered | None = None
+        self.templates: Mapping[Variety, str] = {}  # digests of what pods are made of by now
 
     def wanted(self) -> Mapping[PieceKey, Wanted]:
         """Render what the catalogue in force asks for, on the nodes as they are now.
@@ -81,16 +85,24 @@ class Objects:
         """
         stands = self._stands()
         if stands.objects is None:
-            stands = self._rendered = stands._replace(objects=self._render(stands))
+            stands = self._keep(stands, self._render(stands))
         return stands.objects or {}
 
     async def _refreshed(self) -> Mapping[PieceKey, Wanted]:
         """Render anew, if need be, beside the event loop: hundreds of models take a while."""
         stands = self._stands()
         if stands.objects is None:
-            made = await asyncio.to_thread(self._render, stands)
-            self._rendered = stands._replace(objects=made)
+            self._keep(stands, await asyncio.to_thread(self._render, stands))
         return self.wanted()
+
+    def _keep(self, stands: _Rendered, made: Mapping[PieceKey, Wanted]) -> _Rendered:
+        self._rendered = stands._replace(objects=made)
+        self.templates = {
+            (ModelName(each.subject), each.node_class): each.template
+            for each in made.values()
+            if each.node_class is not None and each.template and each.kind == "Deployment"
+        }
+        return self._rendered
 
     def _stands(self) -> _Rendered:
         """Give what was rendered, if it still holds; else what is to be rendered."""

@@ -28,6 +28,7 @@ class Annotations(msgspec.Struct, frozen=True):
     warmed_up: str = msgspec.field(default="", name=marks.WARMED_UP)
     lent_slots: str = msgspec.field(default="", name=marks.LENT_SLOTS)
     sleeping: str = msgspec.field(default="", name=marks.SLEEPING)
+    rendered: str = msgspec.field(default="", name=marks.RENDERED)
 
 
 class Owner(msgspec.Struct, frozen=True):
@@ -110,6 +111,7 @@ class Pod(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     warmed_up: str
     lent_slots: int
     sleeping: bool
+    rendered: str  # a digest of the template it was made of; empty where we did not render it
     devices: dict[str, int]
 
     @property
@@ -174,6 +176,7 @@ def keep_pod(raw: RawPod) -> Pod | None:
         warmed_up=about.annotations.warmed_up,
         lent_slots=int(_number(about.annotations.lent_slots) or 0),
         sleeping=about.annotations.sleeping == "true",
+        rendered=about.annotations.rendered,
         devices=devices,
     )
 

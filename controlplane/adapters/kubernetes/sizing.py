@@ -27,11 +27,12 @@ from controlplane.render.ray_service import replicas_patch
 async def size(scope: Scope, live: Manifest, action: SetReplicas) -> Outcome:
     """Set a standing Deployment's number; it is known to be ours."""
     name = live["metadata"]["name"]
+    if live["spec"].get("replicas") == action.count:
+        # What is there beyond it is on its way out already, or comes and goes with a rollout.
+        return DONE
     if action.victims:
         await _mark(scope, action.victims, VICTIM_COST)
         await _delete_out_of_turn(scope, action)
-    if live["spec"].get("replicas") == action.count:
-        return DONE
     change = {
         "metadata": {"resourceVersion": live["metadata"]["resourceVersion"]},
         "spec": {"replicas": action.count},

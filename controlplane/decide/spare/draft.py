@@ -110,7 +110,8 @@ class Draft:
         exist = sum(1 for r in self.seen.replicas if r.node_class == name and owned(r))
         victims = tuple(self.victims.get(name, ()))
         count = exist - len(victims) if victims else wanted
-        if count != exist:
+        # Nobody leaves unnamed: what is one too many comes and goes with a rollout.
+        if count > exist or (victims and count < exist):
             self.actions.append(
                 SetReplicas(model=self.seen.model, node_class=name, count=count, victims=victims)
             )

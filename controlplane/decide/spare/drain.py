@@ -58,6 +58,7 @@ def _victim(draft: Draft) -> Replica | None:
         over,
         key=lambda r: (
             zones[r.zone] == 1 and len(zones) > 1,  # not the last of its zone
+            not r.outdated,
             number(r.in_flight) or 0.0,
             -r.lane_since,
             r.name,

@@ -15,6 +15,7 @@ from controlplane.decide.spare.promote import (
     lend,
     promote,
     put_to_sleep,
+    renew,
     start_warm_ups,
     take_back_restarted,
     well_kept,
@@ -28,6 +29,7 @@ RULES: tuple[Rule, ...] = (
     take_back_restarted,
     start_warm_ups,
     promote,  # capacity first
+    renew,
     start_drains,  # only what is more than the target
     label_warm,
     finish_drains,

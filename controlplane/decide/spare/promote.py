@@ -9,6 +9,7 @@ from controlplane.domain.actions import Lend, Sleep, Wake, WarmUp
 from controlplane.domain.quantities import ClassName
 from controlplane.domain.reasons import Evidence, ReasonCode, Refusal
 from controlplane.domain.replicas import Lane, Replica
+from controlplane.domain.samples import number
 
 COLD_FACTOR = 2.5  # the first requests of an engine take 2 to 3 times as long
 
@@ -56,6 +57,22 @@ def promote(draft: Draft) -> None:
     if missing > 0:
         loading = Evidence("loading", len(draft.loading), missing, "replicas")
         draft.refused.append(Refusal("promote", ReasonCode.NONE_WARM, (loading,)))
+
+
+def renew(draft: Draft) -> None:
+    """Let a warm replica of the current template take the place of one of a template before it.
+
+    So a rollout ends replicas that have drained, and there is never one fewer in service.
+    """
+    for name in draft.classes if any(r.outdated for r in draft.serving) else ():
+        old = [r for r in draft.serving if r.outdated and r.node_class == name]
+        old.sort(key=lambda r: (number(r.in_flight) or 0.0, r.name))
+        current = [r for r in _ready_on(draft, name) if not r.outdated]
+        for leaves, comes in zip(old, current, strict=False):
+            _into_service(draft, comes)
+            if comes in draft.serving:
+                draft.flip(leaves, Lane.DRAINING)
+                draft.say(ReasonCode.ROTATED, "replica", leaves.name)
 
 
 def label_warm(draft: Draft) -> None:
@@ -109,11 +126,11 @@ def put_to_sleep(draft: Draft) -> None:
 
 
 def _ready(draft: Draft, *, leaving: bool = False) -> list[Replica]:
-    """Give what may be promoted: awake ones first, then the oldest."""
+    """Give what may be promoted: of the current template first, awake ones, then the oldest."""
     ready = [r for r in draft.warm if (r.name in draft.leaving) == leaving]
     if len(ready) < 2:
         return ready
-    return sorted(ready, key=lambda r: (r.sleeping, r.created_at, r.name))
+    return sorted(ready, key=lambda r: (r.outdated, r.sleeping, r.created_at, r.name))
 
 
 def _ready_on(draft: Draft, name: ClassName) -> list[Replica]:

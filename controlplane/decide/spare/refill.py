@@ -97,9 +97,14 @@ def _spares(draft: Draft) -> dict[ClassName, int]:
 
 
 def _cancellable(draft: Draft, name: ClassName) -> list[Replica]:
-    """Give what may be deleted at once: never scheduled first, then the youngest, then warm."""
-    loading = [r for r in draft.loading if r.node_class == name]
+    """Give what may be deleted at once: never scheduled first, then the youngest, then warm.
+
+    While a changed template is rolled out, those made of the new one are not among them.
+    """
+    renewing = any(r.outdated for r in draft.seen.replicas if r.node_class == name)
+    spared = [r for r in (*draft.loading, *draft.warm) if renewing and not r.outdated]
+    loading = [r for r in draft.loading if r.node_class == name and r not in spared]
     loading.sort(key=lambda r: (r.unschedulable_since is None, -r.created_at, r.name))
-    warm = [r for r in draft.warm if r.node_class == name]
+    warm = [r for r in draft.warm if r.node_class == name and r not in spared]
     warm.sort(key=lambda r: (r.created_at, r.name))
     return loading + warm
