@@ -31,14 +31,14 @@ class Account:
 async def daemon_account(api: Api, cluster: Cluster, namespace: str) -> Account:
     """Give the daemon's account in a namespace, with exactly the access that deploy/ grants it."""
     access = [one for one in await shipped(cluster, DEPLOYED) if one["kind"] in _ACCESS]
-    moved = [_moved(one, namespace) for one in access]
-    for one in moved:
+    ours = [moved(one, namespace) for one in access]
+    for one in ours:
         await api.apply(one)
-    (name,) = [one["metadata"]["name"] for one in moved if one["kind"] == "ServiceAccount"]
+    (name,) = [one["metadata"]["name"] for one in ours if one["kind"] == "ServiceAccount"]
     return await issue(api, cluster, namespace, name)
 
 
-def _moved(manifest: Manifest, namespace: str) -> Manifest:
+def moved(manifest: Manifest, namespace: str) -> Manifest:
     """Put a manifest into another namespace; what is cluster-wide gets a name of its own."""
     meta = dict(manifest["metadata"])
     if manifest["kind"] == "ClusterRoleBinding":

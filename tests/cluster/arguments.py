@@ -1,7 +1,7 @@
 """The command lines of a control plane; the namespace is ours, so its ports are the usual ones."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from pathlib import Path
 
 from tests.cluster.credentials import Credentials
@@ -72,13 +72,13 @@ def scheduler(program: Path, credentials: Credentials) -> list[str]:
     ]  # fmt: skip
 
 
-def kwok(program: Path, credentials: Credentials, stages: Mapping[str, Path]) -> list[str]:
+def kwok(program: Path, credentials: Credentials, stages: Sequence[Path]) -> list[str]:
     """Nodes in number, whose pods only say that they run."""
     return [
         str(program), f"--kubeconfig={credentials.kubeconfig('tests:kwok')}",
         f"--manage-nodes-with-label-selector={KUBELET_LABEL}=kwok",
         "--node-lease-duration-seconds=40", "--cidr=10.64.0.0/11",
-        *(f"--config={path}" for path in stages.values()),
+        *(f"--config={path}" for path in stages),
     ]  # fmt: skip
 
 

@@ -54,7 +54,7 @@ class Container:
     async def run(self) -> int:
         """Run it until it is stopped, or ended for good; gives its last exit code."""
         await self._fetched(self.spec["image"])
-        if not self.spec.get("command"):
+        if not self._words:
             return await self._never_here()
         wait_s = 0.0
         while not self._stopped.is_set():

@@ -13,6 +13,7 @@ from tests.cluster.api import Api, Manifest, RefusedError
 _PATH = (
     f"{Path(sys.executable).parent}:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 )
+_ENTRYPOINTS = {"controlplane": ["controlplane"]}  # of the one image that this checkout is
 _REFERENCE = re.compile(r"\$\$|\$\(([A-Za-z_][A-Za-z0-9_.-]*)\)")
 _KEYED = re.compile(r"metadata\.(labels|annotations)\['([^']+)'\]")
 
@@ -83,6 +84,7 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
 
 
 def command(container: Manifest, environment: Mapping[str, str]) -> list[str]:
-    """Give what to run. No image is there to say it, so the container has to name its command."""
-    words = [*container.get("command", ()), *container.get("args", ())]
-    return [expanded(word, environment) for word in words]
+    """Give what to run: the container's command, else its image's; nothing if that is not here."""
+    image = container["image"].rsplit("/", 1)[-1].split(":")[0]
+    words = container.get("command") or _ENTRYPOINTS.get(image, [])
+    return [expanded(word, environment) for word in [*words, *container.get("args", ())] if words]

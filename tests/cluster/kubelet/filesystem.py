@@ -116,7 +116,7 @@ def within(
     words: Sequence[str], container: Manifest, mounts: Sequence[tuple[Path, str, bool]], layer: Path
 ) -> list[str]:
     """Give the command that runs another one in the container's file system."""
-    if not mounts:
+    if not mounts or not words:
         return list(words)
     root = layer / "root"
     for part in ("upper", "work", "root"):
