@@ -8,12 +8,13 @@ import asyncio
 from collections.abc import Iterable, Mapping
 
 from controlplane.adapters.kubernetes.cache import Cache
+from controlplane.adapters.kubernetes.inventory import Inventory
 from controlplane.adapters.kubernetes.node_shape import Machine
-from controlplane.adapters.kubernetes.nodes import Found, Part, look, recognises
+from controlplane.adapters.kubernetes.nodes import recognises
 from controlplane.adapters.kubernetes.pod_shape import Pod
 from controlplane.adapters.kubernetes.pods import Spot, lane_of, replica
 from controlplane.domain.catalogue import Catalogue
-from controlplane.domain.fleet import FleetView, Node, UnknownNode
+from controlplane.domain.fleet import FleetView, Node
 from controlplane.domain.quantities import ClassName, Instant, ModelName, NodeName, ReplicaName
 from controlplane.domain.replicas import Lane, Replica
 from controlplane.domain.samples import Absence, NoData
@@ -22,7 +23,6 @@ from controlplane.render.placing import HOST, Ground
 
 AT_ONCE = 500  # pods between which others get their turn
 
-_NOTHING = Found()
 _Built = tuple[Pod, Spot, EngineState | None, Replica]
 
 
@@ -32,11 +32,7 @@ class Sight:
     def __init__(self, cache: Cache) -> None:
         """Look at this."""
         self.cache = cache
-        self._catalogue: Catalogue | None = None
-        self._found: dict[str, tuple[Machine, Found]] = {}
-        self._nodes: tuple[Node, ...] = ()
-        self._unknown: tuple[UnknownNode, ...] = ()
-        self._revision = -1
+        self.inventory = Inventory(cache.nodes)
         self._built: dict[tuple[str, str], _Built] = {}
 
     async def view(self, catalogue: Catalogue, engines: Engines, now: Instant) -> FleetView:
@@ -45,13 +41,13 @@ class Sight:
         if not cache.trusted(cache.pods):
             raise UnavailableError(f"the pods are not known: {cache.why_not(cache.pods)}")
         age_s = cache.age_s if cache.trusted(cache.nodes) else cache.age_of(cache.pods)
-        nodes = self._inventory(catalogue)
+        nodes = await self._inventory(catalogue)
         replicas, others = await self._pods(catalogue, engines, tuple(cache.pods.items.values()))
         return FleetView(
             at=now - age_s,
             nodes=nodes,
             replicas=replicas,
-            unknown=() if isinstance(nodes, NoData) else self._unknown,
+            unknown=() if isinstance(nodes, NoData) else self.inventory.unknown,
             others=others,
         )
 
@@ -77,12 +73,9 @@ class Sight:
     def ground(self, catalogue: Catalogue, node_class: ClassName, image: str = "") -> Ground:
         """Give what was seen of a class's nodes, for where its pods may stand."""
         size = catalogue.node_classes[node_class]
-        self._inventory(catalogue)
-        machines = [
-            machine
-            for machine, found in self._found.values()
-            if any(part.node.node_class == node_class for part in found.parts)
-        ]
+        for _ in self.inventory.refresh(catalogue):
+            pass
+        machines = self.inventory.machines(node_class)
         matching = [machine for machine in machines if recognises(size, machine.labels)]
         return Ground(
             values={key: _sorted(m.labels[key] for m in matching) for key in size.labels},
@@ -95,32 +88,14 @@ class Sight:
         """Give one of our pods as it was seen last."""
         return self.cache.pods.items.get((self.cache.namespace, name))
 
-    def _inventory(self, catalogue: Catalogue) -> tuple[Node, ...] | NoData:
+    async def _inventory(self, catalogue: Catalogue) -> tuple[Node, ...] | NoData:
         """Give the nodes, or why they are not known (law 1)."""
         watch = self.cache.nodes
         if not self.cache.trusted(watch):
             return NoData(_absence(watch.synced, watch.forbidden), self.cache.why_not(watch))
-        if catalogue is not self._catalogue:
-            self._catalogue, self._found, self._revision = catalogue, {}, -1
-            self._built = {}
-        if watch.revision != self._revision:
-            found: dict[str, tuple[Machine, Found]] = {}
-            for machine in watch.items.values():
-                before = self._found.get(machine.name)
-                same = before is not None and before[0] is machine
-                found[machine.name] = (
-                    before
-                    if before and same
-                    else (
-                        machine,
-                        look(machine, catalogue),
-                    )
-                )
-            self._found, self._revision = found, watch.revision
-            of_all = [of for _, of in sorted(found.values(), key=lambda pair: pair[0].name)]
-            self._nodes = tuple(part.node for of in of_all for part in of.parts)
-            self._unknown = tuple(node for of in of_all for node in of.unknown)
-        return self._nodes
+        for _ in self.inventory.refresh(catalogue):
+            await asyncio.sleep(0)
+        return self.inventory.nodes
 
     async def _pods(
         self, catalogue: Catalogue, engines: Engines, pods: Iterable[Pod]
@@ -149,16 +124,13 @@ class Sight:
 
     def _count(self, pod: Pod, slots: dict[NodeName, list[int]]) -> None:
         """Add what a pod of others holds; of a device that is advertised often, at most all."""
-        for part in self._parts(pod.node):
+        for part in self.inventory.parts(pod.node):
             held = pod.devices.get(part.resource, 0)
             if held:
                 room = part.node.devices if part.shared > 1 else held
                 of_node = slots.setdefault(part.node.name, [0, 0])
                 of_node[0] += held
                 of_node[1] = room if part.shared > 1 else of_node[1] + room
-
-    def _parts(self, machine: str) -> tuple[Part, ...]:
-        return self._found[machine][1].parts if machine in self._found else ()
 
     def _ours(self, pod: Pod) -> bool:
         return pod.model != "" and pod.namespace == self.cache.namespace
@@ -172,7 +144,7 @@ class Sight:
             return Spot(node_class=node_class, resource=resource)
         known = self.cache.trusted(self.cache.nodes)
         machine = self.cache.nodes.items.get(("", pod.node)) if known else None
-        parts = self._parts(pod.node) if known else ()
+        parts = self.inventory.parts(pod.node) if known else ()
         part = next((p for p in parts if p.node.node_class == node_class), None)
         part = part or (parts[0] if parts else None)
         # A node that is not in the list is gone only if the list is of this very moment.
