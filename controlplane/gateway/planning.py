@@ -7,8 +7,12 @@ goes on holding that many slots, so that admission neither overfills the others 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Protocol
+
+import msgspec
 
 from controlplane.domain.catalogue import Catalogue, Model
+from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.fleet import FleetView, replicas_by_model
 from controlplane.domain.gateway import ApiKey, Endpoint, GatewayPlan, ServedModel
 from controlplane.domain.load import ModelLoad
@@ -49,6 +53,62 @@ def plan_of(
         zone=Zone(around.zone),
         peers=tuple(around.peers),
     )
+
+
+class FixedEngine(Protocol):
+    """An engine that runs already, as somebody wrote it down."""
+
+    @property
+    def model(self) -> str:
+        """Name its model."""
+        ...
+
+    @property
+    def host(self) -> str:
+        """Say where it answers."""
+        ...
+
+    @property
+    def port(self) -> int:
+        """Say on which port."""
+        ...
+
+    @property
+    def slots(self) -> int | None:
+        """Say how many requests it serves at once; None: as its model's variant does."""
+        ...
+
+
+def static_plan(
+    catalogue: Catalogue, engines: Sequence[FixedEngine], keys: Sequence[ApiKey] = ()
+) -> GatewayPlan:
+    """Give the plan for engines that run already and are nobody's replicas."""
+    unknown = [engine.model for engine in engines if engine.model not in catalogue.models]
+    if unknown:
+        rule = f"is no model of the fleet file: {', '.join(catalogue.models)}"
+        raise FaultsError([Fault("--engine", None, "", name, rule) for name in unknown])
+    view = FleetView(at=0.0, nodes=(), replicas=())
+    plan = plan_of(view, catalogue, (), Around(keys=keys))
+    return msgspec.structs.replace(
+        plan, models=tuple(_fixed(model, catalogue, engines) for model in plan.models)
+    )
+
+
+def _fixed(
+    served: ServedModel, catalogue: Catalogue, engines: Sequence[FixedEngine]
+) -> ServedModel:
+    usual = min(variant.slots for variant in catalogue.models[served.name].variants.values())
+    mine = [engine for engine in engines if engine.model == served.name]
+    endpoints = tuple(
+        Endpoint(
+            replica=ReplicaName(f"{served.name}-{n}"),
+            host=engine.host,
+            port=engine.port,
+            slots=engine.slots or usual,
+        )
+        for n, engine in enumerate(mine)
+    )
+    return msgspec.structs.replace(served, endpoints=endpoints)
 
 
 def _model(

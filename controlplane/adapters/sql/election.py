@@ -119,3 +119,10 @@ class StoreElection:
         if led:
             log.info("this daemon leads no longer")
             self.changed()
+
+
+def election_in(where: str, world: World, identity: str) -> StoreElection | None:
+    """Give the election of a store that several daemons may share; None where there is but one."""
+    if Address(where).kind != "postgresql":
+        return None
+    return StoreElection(where, world, identity)

@@ -6,6 +6,7 @@ from controlplane.adapters.sql.audit import SqlAuditLog
 from controlplane.adapters.sql.catalogues import SqlCatalogues
 from controlplane.adapters.sql.database import Database
 from controlplane.adapters.sql.decisions import SqlDecisions
+from controlplane.adapters.sql.gateway_keys import SqlGatewayKeys
 from controlplane.adapters.sql.journal import SqlJournal
 from controlplane.adapters.sql.ledger import SqlLedger
 from controlplane.adapters.sql.memory import SqlLoopMemory
@@ -30,6 +31,7 @@ class Store:
     overrides: SqlOverrides
     catalogues: SqlCatalogues
     tokens: SqlTokens
+    gateway_keys: SqlGatewayKeys
     audit: SqlAuditLog
 
     async def prune(self, now: Instant, today: Instant | None = None) -> Pruned:
@@ -61,5 +63,6 @@ def store(database: Database, world: World) -> Store:
         overrides=SqlOverrides(database),
         catalogues=SqlCatalogues(database),
         tokens=SqlTokens(database),
+        gateway_keys=SqlGatewayKeys(database),
         audit=SqlAuditLog(database),
     )

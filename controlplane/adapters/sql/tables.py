@@ -141,6 +141,16 @@ catalogues = Table(
     sqlite_autoincrement=True,
 )
 
+gateway_keys = Table(
+    "gateway_keys",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("priority", Text, nullable=False),
+    Column("tenant", Text, nullable=False),
+    Column("models", JsonText, nullable=False),
+    Column("secret_hash", Text, nullable=False, unique=True),
+)
+
 tokens = Table(
     "tokens",
     metadata,

