@@ -39,6 +39,7 @@ def api_server(program: Path, home: Path, credentials: Credentials) -> list[str]
         "--service-cluster-ip-range=10.96.0.0/16",
         "--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none",
         f"--audit-policy-file={home}/audit.yaml", f"--audit-log-path={home}/audit.log",
+        "--audit-log-maxsize=4000",  # one file, whatever its size: tests remember places in it
         "--enable-aggregator-routing=true",
         f"--requestheader-client-ca-file={keys}/front-proxy-ca.crt",
         "--requestheader-allowed-names=front-proxy-client",

@@ -142,7 +142,11 @@ def alone(folder: Path) -> Iterator[None]:
     """Hold a folder of the cache; whoever else wants it waits."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say(f"waiting for another one that builds in {folder}")
+            fcntl.flock(lock, fcntl.LOCK_EX)
         yield
 
 
