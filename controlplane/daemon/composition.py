@@ -15,12 +15,13 @@ from typing import NoReturn
 
 import structlog
 
+from controlplane.adapters.sql.election import election_in
 from controlplane.adapters.sql.migrate import upgrade
 from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.ownership import sole_daemon
 from controlplane.adapters.sql.store import Store
 from controlplane.clock import Clock
-from controlplane.daemon.fleet_file import Applying, FleetFile
+from controlplane.daemon.fleet_file import Applying, FleetFile, follow_others
 from controlplane.daemon.listening import listening
 from controlplane.daemon.loops import (
     fleet_loops,
@@ -129,6 +130,7 @@ async def _run(
     gate, history, whatif = gate_of(options, around, fleet), History(), WhatIfRuns()
     applying = Applying(file, store.catalogues, fleet, clock, around.swap_catalogue)
     around.on_news(lambda: shell.wake("scaling", "spare"))
+    store.journal.may_write = lambda: around.leadership.leading
     state = _state(options, store, shell, gate, (history, file, applying, whatif), around)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(whatif.close)
@@ -148,7 +150,11 @@ async def _run(
                 group.create_task(_guarded(run()), name=name) for name, run in around.tasks.items()
             ]
             tasks.append(group.create_task(_loop_when_ready(around, loops), name="loops"))
-            tasks.append(group.create_task(_prune(store, clock), name="prune"))
+            tasks += [
+                group.create_task(_guarded(one))
+                for one in _beside_others(options, store, shell, around, applying)
+            ]
+            tasks.append(group.create_task(_prune(store, shell), name="prune"))
             tasks.append(group.create_task(systemd.beat(shell.heartbeats), name="systemd"))
             tasks.append(group.create_task(_name_scenarios(state), name="scenarios"))
             # What is there now stays: the collector need not look at it again, which would hold
@@ -231,12 +237,25 @@ async def _name_scenarios(state: State) -> None:
     state.scenarios.update(await asyncio.to_thread(scenario_names))
 
 
-async def _prune(store: Store, clock: Clock) -> NoReturn:
+async def _prune(store: Store, shell: Shell) -> NoReturn:
     while True:
+        pause = PRUNE_AGAIN_S
         try:
-            await store.prune(clock.now())
-            pause = PRUNE_EVERY_S
+            if shell.leadership.leading:
+                await store.prune(shell.clock.now())
+                pause = PRUNE_EVERY_S
         except UnavailableError as cause:  # it is only tidying: the daemon goes on
             log.warning("store not tidied", cause=str(cause))
-            pause = PRUNE_AGAIN_S
         await asyncio.sleep(pause)
+
+
+def _beside_others(
+    options: ServeOptions, store: Store, shell: Shell, around: Surroundings, applying: Applying
+) -> list[Awaitable[NoReturn]]:
+    """Let daemons that share a store agree on one that keeps its journal, and on a catalogue."""
+    election = election_in(options.data, store.world, around.identity)
+    if election is None or around.advised_by is None:
+        return []
+    election.changed = shell.wake
+    around.advised_by(election)
+    return [election.run(), follow_others(applying)]

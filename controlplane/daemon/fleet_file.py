@@ -2,11 +2,15 @@
 
 Three ways lead to a new catalogue: the file changed, somebody applied a text over the API, the
 daemon started. All end in `Applying`, so all leave a version in the store and swap one reference.
+Daemons that share a store follow the versions that another of them put there.
 """
 
 import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import NoReturn
+
+import structlog
 
 from controlplane.clock import Clock
 from controlplane.decide.reload import Candidate
@@ -14,11 +18,14 @@ from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.faults import FaultsError
 from controlplane.http.state import CatalogueInForce
 from controlplane.loops.fleet import Fleet
-from controlplane.ports import CatalogueStore, CatalogueVersion
+from controlplane.ports import CatalogueStore, CatalogueVersion, UnavailableError
 from controlplane.settings import FileWatch, parse_catalogue, written_text
 from controlplane.shipped import shipped
 
 EXAMPLE = "fleet.yaml"
+FOLLOWS_EVERY_S = 2.0
+
+log = structlog.stdlib.get_logger(__name__)
 
 
 class FleetFile:
@@ -60,6 +67,9 @@ class FleetFile:
         self._found = None
         try:
             text = self._found = self._watch.changed()
+            if text == force.version.text:  # it came another way: over the API, by another daemon
+                self.settle()
+                text = None
             if text is None:
                 self._back(force)
                 return None
@@ -128,3 +138,29 @@ class Applying:
         """Apply what was found in the file."""
         await self(text, source, "file")
         self._file.settle()
+
+    async def follow(self) -> None:
+        """Put in force what another daemon applied since."""
+        force = self._file.force
+        newest = await self._store.versions(limit=1)
+        if not newest or newest[0].version <= force.version.version:
+            return
+        catalogue = await asyncio.to_thread(parse_catalogue, newest[0].text, newest[0].source)
+        self._fleet.swap(catalogue)
+        self._file.put(catalogue, newest[0])
+        await self._tell(catalogue)
+
+
+async def follow_others(applying: Applying) -> NoReturn:
+    """Follow other daemons for ever; what cannot be had or read is looked at again."""
+    failing = ""
+    while True:
+        try:
+            await applying.follow()
+            cause = ""
+        except (UnavailableError, FaultsError) as error:
+            cause = str(error)
+        if cause and cause != failing:
+            log.warning("the catalogue of another daemon is not followed", cause=cause)
+        failing = cause
+        await asyncio.sleep(FOLLOWS_EVERY_S)

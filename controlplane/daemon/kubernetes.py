@@ -28,7 +28,8 @@ from controlplane.adapters.kubernetes.view import Sight
 from controlplane.clock import Clock
 from controlplane.daemon.surroundings import StartError, Surroundings
 from controlplane.domain.catalogue import Catalogue
-from controlplane.ports import UnavailableError
+from controlplane.loops.in_memory import SoleLeader
+from controlplane.ports import Leadership, UnavailableError
 from controlplane.settings import ServeOptions
 
 IN_CLUSTER = "in-cluster"
@@ -39,28 +40,34 @@ FIRST_LOOK_S = 15.0  # a cluster that shows itself within this has its first cyc
 class ElectedWhereItMatters:
     """Stands for election once something may be written, for the lease is itself a write.
 
-    Until then every daemon only advises, and each leads its own journal.
+    Until then every daemon only advises. Those that share a store agree there on who keeps its
+    journal (`advising`); one with a store of its own leads it.
     """
 
     def __init__(self, election: LeaseElection, acts: Callable[[], bool]) -> None:
         """`acts` says whether anything is to be carried out at all."""
+        self.advising: Leadership = SoleLeader("each daemon advises by itself")
         self._election = election
         self._acts = acts
 
     @property
+    def _now(self) -> Leadership:
+        return self._election if self._acts() else self.advising
+
+    @property
     def leading(self) -> bool:
         """Say whether this daemon may write right now."""
-        return self._election.leading if self._acts() else True
+        return self._now.leading
 
     @property
     def leader(self) -> str:
         """Name the daemon that leads, as far as is known."""
-        return self._election.leader if self._acts() else "each daemon advises by itself"
+        return self._now.leader
 
     @property
     def term(self) -> int:
-        """Number the reign."""
-        return 1 + self._election.term if self._acts() else 0
+        """Number the reign; those of the lease and those of the store are never the same."""
+        return 2 * self._now.term + self._acts()
 
     async def run(self) -> NoReturn:
         """Stand for election as soon as it matters."""
@@ -119,6 +126,8 @@ async def kubernetes_surroundings(
             },
             ready=partial(cache.ready, FIRST_LOOK_S),
             leadership=leadership,
+            identity=identity,
+            advised_by=partial(setattr, leadership, "advising"),
             told=announcements.tell,
         )
 

@@ -39,6 +39,8 @@ class Surroundings:
     on_news: Callable[[Callable[[], None]], None]  # call this when something should be looked at
     tasks: Mapping[str, Task] = field(default_factory=dict)  # what must run for all of this
     leadership: Leadership = field(default_factory=SoleLeader)
+    identity: str = ""  # names this daemon among those that share a store
+    advised_by: Callable[[Leadership], None] | None = None  # who leads where all only advise
     ready: Callable[[], Awaitable[object]] = _at_once  # returns when a first look is worth it
     workloads: Workloads | None = None  # the objects a real cluster holds for the models
     told: Callable[[Choice, Outcome], None] = lambda _choice, _outcome: None  # of what was done

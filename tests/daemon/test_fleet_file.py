@@ -192,3 +192,37 @@ async def test_a_fault_is_said_once_however_often_the_file_is_looked_at(
 
     rows = await reloading.journal.decisions(DecisionQuery(loop="catalogue"))
     assert [(row.decisive, row.repeats) for row in rows] == [(ReasonCode.CATALOGUE_REFUSED, 0)]
+
+
+async def test_what_another_daemon_applied_is_followed_and_decides(reloading: Reloading) -> None:
+    other = FLEET.replace("USD", "EUR")
+    version = await reloading.store.add(other, "a text", "ann", 9.0)
+
+    await reloading.applying.follow()
+    await reloading.look()
+
+    assert reloading.in_force.currency == "EUR"
+    assert reloading.file.force.version == version
+    assert len(await reloading.store.versions()) == 2  # our file is as it was: it stays behind
+
+
+async def test_a_file_whose_text_another_daemon_applied_first_is_no_news(
+    reloading: Reloading,
+) -> None:
+    other = FLEET.replace("USD", "EUR")
+    reloading.path.write_text(other)
+    await reloading.store.add(other, "fleet.yaml", "file", 9.0)
+
+    await reloading.applying.follow()
+    await reloading.look()
+
+    assert reloading.in_force.currency == "EUR"
+    assert await reloading.journal.decisions(DecisionQuery()) == []
+
+
+async def test_nothing_new_changes_nothing(reloading: Reloading) -> None:
+    before = reloading.in_force
+
+    await reloading.applying.follow()
+
+    assert reloading.in_force is before
