@@ -1,0 +1,141 @@
+"""ScaledObjects are published when our port answers, by the leader, with people's pauses."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pytest
+
+from controlplane.clock import Clock
+from controlplane.domain.decisions import DONE, Ending, Outcome
+from controlplane.domain.overrides import Override
+from controlplane.loops.acting import Gate
+from controlplane.loops.fleet import Fleet
+from controlplane.loops.in_memory import MemoryOverrides, SoleLeader
+from controlplane.loops.publishing import Publishing
+from controlplane.render.naming import Manifest
+from controlplane.render.scaled_object import PAUSED, PAUSED_REPLICAS
+from controlplane.simulation.embedded import embedded
+from tests.builders import CHAT, NOW, a_catalogue, a_model, a_policy
+
+NAME = "chat-a100-80g"
+
+
+@dataclass
+class Store:
+    """ScaledObjects in memory."""
+
+    held: dict[str, Manifest] = field(default_factory=dict)
+    writes: int = 0
+    no: str = ""
+    written: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def names(self) -> Sequence[str]:
+        return list(self.held)
+
+    async def apply(self, manifest: Manifest) -> Outcome:
+        self.writes += 1
+        if self.no:
+            return Outcome(Ending.REFUSED, self.no)
+        self.held[manifest["metadata"]["name"]] = manifest
+        self.written.set()
+        return DONE
+
+    async def remove(self, name: str) -> Outcome:
+        self.writes += 1
+        del self.held[name]
+        return DONE
+
+
+@dataclass
+class Scene:
+    fleet: Fleet
+    store: Store
+    publishing: Publishing
+    overrides: MemoryOverrides
+
+    def annotations(self) -> dict[str, Any]:
+        found: dict[str, Any] = self.store.held[NAME]["metadata"]["annotations"]
+        return found
+
+
+def a_scene(writer: str = "keda", *, acting: bool = True) -> Scene:
+    catalogue = a_catalogue({CHAT: a_model(policy=a_policy(writer=writer))})
+    clock, overrides = Clock(), MemoryOverrides()
+    cluster = embedded(catalogue, clock, 1)
+    fleet = Fleet(
+        clock=clock, cluster=cluster, signals=cluster, overrides=overrides, catalogue=catalogue
+    )
+    store = Store()
+    publishing = Publishing(fleet, store, Gate(acting=acting), SoleLeader(), "inference")
+    return Scene(fleet, store, publishing, overrides)
+
+
+async def test_k2_nothing_is_published_until_our_port_answers() -> None:
+    scene, answers = a_scene(), asyncio.Event()
+    running = asyncio.create_task(scene.publishing.run(answers))
+    await asyncio.sleep(0.05)
+    assert scene.store.held == {}
+
+    answers.set()
+    async with asyncio.timeout(5):
+        await scene.store.written.wait()
+    running.cancel()
+
+
+async def test_what_stands_is_not_written_again() -> None:
+    scene = a_scene()
+    for _ in range(5):
+        await scene.publishing.round()
+
+    assert scene.store.writes == 1
+
+
+async def test_in_advisory_mode_nothing_is_published() -> None:
+    scene = a_scene(acting=False)
+    await scene.publishing.round()
+
+    assert scene.store.writes == 0
+
+
+async def test_a_model_that_controlplane_sizes_again_loses_its_scaled_object() -> None:
+    scene = a_scene()
+    await scene.publishing.round()
+    scene.fleet.swap(a_catalogue({CHAT: a_model(policy=a_policy(writer="controlplane"))}))
+    await scene.publishing.round()
+
+    assert scene.store.held == {}
+
+
+async def test_k4_a_pause_reaches_keda_and_its_end_is_one_write() -> None:
+    scene = a_scene()
+    await scene.overrides.put(Override(subject=CHAT, paused=True, by="me", at=NOW))
+    await scene.publishing.round()
+    assert scene.annotations()[PAUSED] == "true"
+
+    await scene.overrides.put(Override(subject=CHAT, pinned=0, by="me", at=NOW))
+    await scene.publishing.round()
+    assert scene.annotations()[PAUSED_REPLICAS] == "0"
+
+    await scene.overrides.put(Override(subject=CHAT, by="me", at=NOW))
+    for _ in range(3):
+        await scene.publishing.round()
+    assert PAUSED not in scene.annotations()
+    assert scene.store.writes == 3
+
+
+@pytest.mark.parametrize("writer", ["controlplane", "hpa", "nobody"])
+async def test_only_where_keda_writes_there_is_a_scaled_object(writer: str) -> None:
+    scene = a_scene(writer)
+    await scene.publishing.round()
+
+    assert scene.store.held == {}
+
+
+async def test_a_refusal_is_kept_to_be_shown() -> None:
+    scene = a_scene()
+    scene.store.no = "written by HorizontalPodAutoscaler chat too"
+    await scene.publishing.round()
+
+    assert scene.publishing.refused == {NAME: "written by HorizontalPodAutoscaler chat too"}
