@@ -13,6 +13,7 @@ from controlplane.adapters.kubernetes.node_shape import Machine
 from controlplane.adapters.kubernetes.nodes import recognises
 from controlplane.adapters.kubernetes.pod_shape import Pod
 from controlplane.adapters.kubernetes.pods import Spot, lane_of, replica
+from controlplane.adapters.kubernetes.spots import Spots
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.fleet import FleetView, Node
 from controlplane.domain.quantities import ClassName, Instant, ModelName, NodeName, ReplicaName
@@ -34,6 +35,8 @@ class Sight:
         self.cache = cache
         self.inventory = Inventory(cache.nodes)
         self._built: dict[tuple[str, str], _Built] = {}
+        self._engines: dict[tuple[str, str], tuple[Pod, EngineAt]] = {}
+        self._asked_for: Catalogue | None = None
 
     async def view(self, catalogue: Catalogue, engines: Engines, now: Instant) -> FleetView:
         """Give what is seen; `UnavailableError` when the pods are not known."""
@@ -53,22 +56,19 @@ class Sight:
 
     def engines_at(self, catalogue: Catalogue) -> tuple[EngineAt, ...]:
         """Give the engines that can be asked: containers that run and have an address."""
-        found: list[EngineAt] = []
-        for pod in self.cache.pods.items.values():
-            model = catalogue.models.get(ModelName(pod.model)) if self._ours(pod) else None
-            if model is None or not pod.started or not pod.ip or pod.terminating:
+        spots = Spots(self.cache, self.inventory, catalogue)
+        known = self._engines if catalogue is self._asked_for else {}
+        found: dict[tuple[str, str], tuple[Pod, EngineAt]] = {}
+        for key, pod in self.cache.pods.items.items():
+            if not pod.started or not pod.ip or pod.terminating or not self._ours(pod):
                 continue
-            at = EngineAt(
-                replica=ReplicaName(pod.name),
-                model=ModelName(pod.model),
-                node_class=self._spot(pod, catalogue).node_class,
-                host=pod.ip,
-                serving=model.serving,
-                serves=lane_of(pod) is Lane.SERVING,
-                started=pod.started,
-            )
-            found.append(at)
-        return tuple(found)
+            before = known.get(key)
+            if before is not None and before[0] is pod:
+                found[key] = before
+            elif pod.model in catalogue.models:
+                found[key] = (pod, _engine(pod, spots.of(pod).node_class, catalogue))
+        self._engines, self._asked_for = found, catalogue
+        return tuple(engine for _, engine in found.values())
 
     def ground(self, catalogue: Catalogue, node_class: ClassName, image: str = "") -> Ground:
         """Give what was seen of a class's nodes, for where its pods may stand."""
@@ -101,13 +101,14 @@ class Sight:
         self, catalogue: Catalogue, engines: Engines, pods: Iterable[Pod]
     ) -> tuple[tuple[Replica, ...], Mapping[NodeName, int]]:
         """Give our replicas, and the devices that pods of others hold."""
+        spots = Spots(self.cache, self.inventory, catalogue)
         built: dict[tuple[str, str], _Built] = {}
         slots: dict[NodeName, list[int]] = {}
         for count, pod in enumerate(pods, 1):
             if count % AT_ONCE == 0:
                 await asyncio.sleep(0)
             if self._ours(pod):
-                spot = self._spot(pod, catalogue)
+                spot = spots.of(pod)
                 state = engines.state(ReplicaName(pod.name))
                 built[pod.key] = self._build(pod, spot, state)
             elif pod.holds:
@@ -135,41 +136,24 @@ class Sight:
     def _ours(self, pod: Pod) -> bool:
         return pod.model != "" and pod.namespace == self.cache.namespace
 
-    def _spot(self, pod: Pod, catalogue: Catalogue) -> Spot:
-        """Say where a pod stands; while nodes are unknown, nothing is said against its own."""
-        node_class = ClassName(pod.node_class) or _only_class(pod, catalogue)
-        size = catalogue.node_classes.get(node_class)
-        resource = size.resource if size else ""
-        if not pod.node:
-            return Spot(node_class=node_class, resource=resource)
-        known = self.cache.trusted(self.cache.nodes)
-        machine = self.cache.nodes.items.get(("", pod.node)) if known else None
-        parts = self.inventory.parts(pod.node) if known else ()
-        part = next((p for p in parts if p.node.node_class == node_class), None)
-        part = part or (parts[0] if parts else None)
-        # A node that is not in the list is gone only if the list is of this very moment.
-        gone = known and machine is None and self.cache.nodes.age_s == 0
-        return Spot(
-            node_class=node_class or (part.node.node_class if part else node_class),
-            node=part.node.name if part else NodeName(pod.node),
-            zone=part.node.zone if part else None,
-            resource=resource or (part.resource if part else ""),
-            answers=not gone and (machine is None or machine.ready),
-            gone=gone,
-        )
+
+def _engine(pod: Pod, node_class: ClassName, catalogue: Catalogue) -> EngineAt:
+    model = ModelName(pod.model)
+    return EngineAt(
+        replica=ReplicaName(pod.name),
+        model=model,
+        node_class=node_class,
+        host=pod.ip,
+        serving=catalogue.models[model].serving,
+        serves=lane_of(pod) is Lane.SERVING,
+        started=pod.started,
+    )
 
 
 def _absence(synced: bool, forbidden: bool) -> Absence:
     if forbidden:
         return Absence.FORBIDDEN
     return Absence.UNREACHABLE if synced else Absence.NOT_YET
-
-
-def _only_class(pod: Pod, catalogue: Catalogue) -> ClassName:
-    """Give the class of a pod that does not say it, where its model has but one."""
-    model = catalogue.models.get(ModelName(pod.model))
-    variants = tuple(model.variants) if model else ()
-    return variants[0] if len(variants) == 1 else ClassName("")
 
 
 def _host(machine: Machine) -> str:

@@ -8,7 +8,7 @@ a row and are spread by chance, so that many daemons do not come back at one mom
 """
 
 import asyncio
-from collections.abc import Callable, Hashable
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from typing import Generic, NoReturn, Protocol, TypeVar
@@ -42,7 +42,7 @@ class Kept(Protocol):
     """What is kept of an object."""
 
     @property
-    def key(self) -> Hashable:
+    def key(self) -> tuple[str, str]:
         """Give its namespace and name."""
         ...
 
@@ -126,7 +126,7 @@ class Watch(Generic[R, K]):
     ) -> None:
         """Know nothing yet. `stir` is called whenever something telling changed."""
         self.place = place
-        self.items: dict[Hashable, K] = {}
+        self.items: dict[tuple[str, str], K] = {}
         self.revision = 0  # grows whenever something kept changed
         self.synced = False  # listed whole at least once
         self.lists = 0  # how often everything was listed
@@ -170,7 +170,7 @@ class Watch(Generic[R, K]):
     async def _list(self) -> None:
         """Read everything; the picture changes only when it is whole."""
         asked = Asked("list", self.place)
-        found: dict[Hashable, K] = {}
+        found: dict[tuple[str, str], K] = {}
         more = ""
         while True:
             query = {"limit": str(self._pauses.page), "continue": more}
