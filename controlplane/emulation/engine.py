@@ -149,6 +149,8 @@ class Engine:
         """Give free slots to those who came first."""
         while self._waiting and self._room(self._waiting[0].prompt_tokens):
             one = self._waiting.popleft()
+            if one.turn.cancelled():  # its client has left, and it is on its way out
+                continue
             one.started_at = _now()
             one.seconds = self._times.draw(one.max_tokens) * self.faults.now.slow
             self._running.add(one)

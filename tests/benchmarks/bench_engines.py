@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 
+import msgspec
 import uvloop
 
 from controlplane.adapters.engines.fleet import EngineFleet
@@ -18,13 +19,16 @@ from controlplane.clock import Clock
 from controlplane.domain.quantities import ReplicaName
 from controlplane.domain.serving import Serving
 from controlplane.emulation.exposition import text
+from controlplane.emulation.faults import Faults
 from controlplane.emulation.process import build
 from controlplane.emulation.spec import EngineSpec
 from controlplane.ports import EngineAt
-from tests.builders import A100, CHAT, a_catalogue, a_model
+from tests.builders import A100, CHAT, a_catalogue, a_model, a_policy
+from tests.emulation.stand import emulated
 
 ENGINES = 100
 SECONDS = 10.0
+TURNS = 10
 PORT = 18_233
 SERVER = """
 import asyncio
@@ -72,6 +76,32 @@ def engine(number: int) -> EngineAt:
     )
 
 
+async def woken() -> None:
+    """From a queue inside an engine to the loops being woken, at any moment between two looks."""
+    took = []
+    policy = a_policy(drain_limit_s=0.3)
+    async with emulated(slots=1, faults=Faults(hang=True)) as stand:
+        at = msgspec.structs.replace(engine(0), host="127.0.0.1", serving=Serving(port=stand.port))
+        async with EngineFleet(a_catalogue({CHAT: a_model(policy=policy)}), Clock()) as fleet:
+            fleet.follow([at])
+            for turn in range(TURNS):
+                await asyncio.sleep(2.0 + turn / TURNS)
+                wake = asyncio.Event()
+                fleet.wake = wake.set
+                sent = stand.begin(60)
+                await stand.until(running=1, waiting=59)
+                began = time.perf_counter()
+                await wake.wait()
+                took.append(time.perf_counter() - began)
+                for task in sent:
+                    task.cancel()
+                await stand.until(running=0)
+    worst, middle = max(took), sorted(took)[len(took) // 2]
+    print(
+        f"queue in an engine -> loops woken: median {middle:.2f} s, worst of {TURNS} {worst:.2f} s"
+    )
+
+
 async def asked() -> None:
     async with EngineFleet(a_catalogue({CHAT: a_model()}), Clock()) as fleet:
         fleet.follow([engine(number) for number in range(ENGINES)])
@@ -100,6 +130,7 @@ def main() -> None:
         server.stdout.readline()
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:  # as `serve` does
             runner.run(asked())
+            runner.run(woken())
     finally:
         server.kill()
         server.wait()

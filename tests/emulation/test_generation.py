@@ -88,16 +88,18 @@ async def test_a_prompt_waits_for_room_in_the_cache_though_a_slot_is_free() -> N
 
 
 @pytest.mark.parametrize("stream", [False, True])
-async def test_a_client_that_leaves_frees_its_slot_or_its_place(stream: bool) -> None:
-    async with emulated(slots=1, faults=Faults(hang=True)) as stand:
-        sent = [asyncio.create_task(stand.complete(stream=stream)) for _ in range(2)]
-        await stand.until(running=1, waiting=1)
+async def test_clients_that_leave_all_at_once_free_their_slots_and_places(stream: bool) -> None:
+    async with emulated(slots=2, faults=Faults(hang=True)) as stand:
+        sent = [asyncio.create_task(stand.complete(stream=stream)) for _ in range(30)]
+        await stand.until(running=2, waiting=28)
 
         for task in sent:
             task.cancel()
         await stand.until(running=0, waiting=0)
 
-        assert stand.engine.book.ended["abort"] == 2
+        assert stand.engine.book.ended["abort"] == 30
+        stand.engine.faults.change({"hang": False})
+        assert await asyncio.gather(*stand.begin(6)) == [200] * 6
 
 
 @pytest.mark.parametrize(("engine", "status"), [("vllm", 503), ("sglang", 503), ("tgi", 429)])

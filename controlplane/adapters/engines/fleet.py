@@ -20,7 +20,8 @@ from controlplane.domain.load import ModelLoad
 from controlplane.domain.quantities import Instant, ModelName, ReplicaName
 from controlplane.ports import EngineAt, EngineState
 
-BREACHES_EVERY_S = 0.5  # a model is looked at no more often, however many engines it has
+LOOK_AGAIN_S = 0.01  # for each engine of a model: looking takes longer the more there are …
+LOOK_WITHIN_S = 0.5  # … and is never put off for longer than that
 TURN_WITHIN_S = 60.0  # falling asleep moves the weights of a model
 REPORT_AFTER_S = 2.0  # the caller waits no longer; the state says the rest
 SLEEPERS = ("vllm",)  # engines with a call for it
@@ -146,9 +147,11 @@ class EngineFleet:
         self._say_state(watched)
         if engine.model not in self._catalogue.models:
             return
-        if now - self._looked_at.get(engine.model, 0.0) >= BREACHES_EVERY_S:
+        serving = self._serving(engine.model)
+        rest_s = min(LOOK_WITHIN_S, LOOK_AGAIN_S * len(serving))
+        if now - self._looked_at.get(engine.model, 0.0) >= rest_s:
             self._looked_at[engine.model] = now
-            self._look_for_breaches(engine.model)
+            self._look_for_breaches(engine.model, serving)
 
     def _say_state(self, watched: Watched) -> None:
         """Wake the loops when an engine becomes healthy, warm or awake, or stops to be."""
@@ -161,9 +164,9 @@ class EngineFleet:
             self.wake()
         self._states[replica] = said
 
-    def _look_for_breaches(self, model: ModelName) -> None:
+    def _look_for_breaches(self, model: ModelName, serving: Sequence[Watched]) -> None:
         load, policy = self._load(model), self._catalogue.models[model].policy
-        variants = [self._variant(watched.engine) for watched in self._serving(model)]
+        variants = [self._variant(watched.engine) for watched in serving]
         slots = float(sum(variant.slots for variant in variants))
         declared_s = max((variant.service_s for variant in variants), default=0.0)
         now_broken = broken(load, policy, slots, declared_s)
@@ -259,10 +262,11 @@ class EngineFleet:
 
 
 def _another(before: EngineAt, now: EngineAt) -> bool:
-    """Say whether it is another engine under the same name: restarted, moved, asked otherwise."""
-    return (before.started, before.host, before.model, before.serving) != (
-        now.started,
-        now.host,
-        now.model,
-        now.serving,
-    )
+    """Say whether it is another engine under the same name: restarted, moved, of another kind."""
+    return _identity(before) != _identity(now)
+
+
+def _identity(engine: EngineAt) -> tuple[object, ...]:
+    serving = engine.serving
+    where = (engine.host, serving.port, serving.metrics_port, serving.metrics_path, serving.tls)
+    return (engine.started, engine.model, serving.engine, serving.served_name, *where)

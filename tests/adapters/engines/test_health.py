@@ -170,3 +170,20 @@ async def test_an_engine_that_falls_ill_is_seen_and_so_is_that_it_is_well_again(
 
         stand.engine.faults.change({"unhealthy": False})
         await state_when(fleet, lambda state: state.healthy)
+
+
+async def test_other_settings_for_the_same_engine_are_no_reason_to_forget_it() -> None:
+    async with emulated() as stand:
+        engine = an_engine(stand, serves=False)
+        async with watched([engine]) as fleet:
+            await state_when(fleet, lambda state: state.healthy)
+            await fleet.warm_up(engine.replica, 3)
+            await state_when(fleet, lambda state: state.warmed_up)
+
+            fleet.follow([serving_as(engine, pre_stop_s=9.0, health=JSON)])
+            kept = fleet.state(engine.replica)
+            assert kept is not None
+            assert kept.warmed_up
+
+            asked_otherwise = await state_when(fleet, lambda state: not state.healthy)
+            assert "answers no JSON" in asked_otherwise.why
