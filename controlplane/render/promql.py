@@ -4,9 +4,10 @@ A query gives rows of several parts, told apart by the label `part`: `value`, `a
 the last scrape, by Prometheus's own clock, so that ours may be wrong), and for percentiles `count`
 (requests a second behind them: a percentile of none is NaN, and that is no fault).
 
-Gauges and rates come by replica, so that they can be joined with the pods that live (a deleted pod
-may haunt a store for minutes). Histograms are added up over the replicas of a model first, for a
-percentile of percentiles means nothing; hence the label that names the model.
+Gauges and rates come by whatever labels may name the replica, so that they can be joined with the
+pods that live (a deleted pod may haunt a store for minutes). Histograms are added up over the
+replicas of a model first, for a percentile of percentiles means nothing; hence the label that names
+the model.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,8 +25,7 @@ from controlplane.render.engine_metrics import (
 )
 
 VALUE, AGE, COUNT = "value", "age", "count"
-PART, REPLICA, NAMESPACE, MODEL = "part", "replica", "ns", "model"
-BY_REPLICA = (NAMESPACE, REPLICA)
+PART = "part"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,20 +46,15 @@ class Wording:
         matchers += [f"{key}={quoted(value)}" for key, value in sorted(self.source.only.items())]
         return f"{name}{{{','.join(matchers)}}}" if matchers else name
 
-    def by_replica(self, expression: str) -> str:
-        """Name replica and namespace the same, whatever the exporter calls them."""
-        for target, labels in (
-            (REPLICA, self.source.pod_labels),
-            (NAMESPACE, self.source.namespace_labels),
-        ):
-            for label in reversed(labels):  # the last one that matches stays
-                expression = f'label_replace({expression},"{target}","$1","{label}","(.+)")'
-        return expression
+    @property
+    def replica(self) -> str:
+        """The labels that may name a replica and its namespace: whichever of them a series has."""
+        return ",".join((*self.source.pod_labels, *self.source.namespace_labels))
 
-    def by_model(self, expression: str) -> str:
-        """Name the model the same."""
-        label = self.source.model_label
-        return f'label_replace({expression},"{MODEL}","$1","{label}","(.+)")'
+    @property
+    def model(self) -> str:
+        """The label that names the model."""
+        return self.source.model_label
 
 
 def query(signal: SignalName, kinds: Iterable[EngineKind], source: PrometheusSource) -> str:
@@ -98,10 +93,21 @@ def _parts(values: Sequence[str], ages: Sequence[str]) -> list[str]:
     return [_part(VALUE, f"({' or '.join(values)})"), _part(AGE, f"({' or '.join(ages)})")]
 
 
-def _age(words: Wording, selector: str, fold: str = "max") -> str:
-    """Give the age of series by replica; `timestamp` knows it of plain selectors only."""
-    aged = words.by_replica(f"(time()-timestamp({words.select(selector)}))")
-    return f"{fold} by(ns,replica)({aged})"
+def _by_replica(words: Wording, fold: str, expression: str) -> str:
+    return f"{fold} by({words.replica})({expression})"
+
+
+def _by_model(words: Wording, fold: str, expression: str, more: str = "") -> str:
+    return f"{fold} by({words.model}{more})({expression})"
+
+
+def _since(words: Wording, selector: str) -> str:
+    """Give the age of series; `timestamp` knows it of plain selectors only."""
+    return f"time()-timestamp({words.select(selector)})"
+
+
+def _age(words: Wording, selector: str) -> str:
+    return _by_replica(words, "max", _since(words, selector))
 
 
 def _gauges(words: Wording, engines: Sequence[EngineMetrics], field: str) -> list[str]:
@@ -109,15 +115,17 @@ def _gauges(words: Wording, engines: Sequence[EngineMetrics], field: str) -> lis
     for engine in engines:
         for selector in getattr(engine, field):
             fold = "max" if field == "kv_usage" else engine.fold
-            joined = words.by_replica(words.select(selector))
-            values.append(f"{fold} by(ns,replica)({joined})")
+            values.append(_by_replica(words, fold, words.select(selector)))
             ages.append(_age(words, selector))
     return _parts(values, ages)
 
 
+def _over_window(words: Wording, function: str, selector: str) -> str:
+    return f"{function}({words.select(selector)}[{words.window}])"
+
+
 def _rate(words: Wording, selector: str) -> str:
-    rate = f"rate({words.select(selector)}[{words.window}])"
-    return f"sum by(ns,replica)({words.by_replica(rate)})"
+    return _by_replica(words, "sum", _over_window(words, "rate", selector))
 
 
 def _arrivals(words: Wording, engines: Sequence[EngineMetrics]) -> list[str]:
@@ -129,8 +137,8 @@ def _arrivals(words: Wording, engines: Sequence[EngineMetrics]) -> list[str]:
             continue
         came = _rate(words, counter)
         for selector in (*engine.waiting[:1], *engine.running[:1]):
-            slope = words.by_replica(f"deriv({words.select(selector)}[{words.window}])")
-            came = f"({came}+({engine.fold} by(ns,replica)({slope})))"
+            slope = _over_window(words, "deriv", selector)
+            came = f"({came}+{_by_replica(words, engine.fold, slope)})"
         values += [f"clamp_min({came},0)", _rate(words, counter)]
         ages.append(_age(words, counter))
     return _parts(values, ages)
@@ -147,12 +155,11 @@ def _percentiles(words: Wording, engines: Sequence[EngineMetrics], field: str) -
         name = getattr(engine, field)
         if name is None:
             continue
-        buckets = words.by_model(f"rate({words.select(f'{name}_bucket')}[{words.window}])")
-        values.append(f"histogram_quantile(0.99,sum by(model,le)({buckets}))")
-        ended = words.by_model(f"rate({words.select(f'{name}_count')}[{words.window}])")
-        counts.append(f"sum by(model)({ended})")
-        aged = words.by_model(f"(time()-timestamp({words.select(f'{name}_count')}))")
-        ages.append(f"min by(model)({aged})")
+        buckets = _over_window(words, "rate", f"{name}_bucket")
+        summed = _by_model(words, "sum", buckets, ",le")
+        values.append(f"histogram_quantile(0.99,{summed})")
+        counts.append(_by_model(words, "sum", _over_window(words, "rate", f"{name}_count")))
+        ages.append(_by_model(words, "min", _since(words, f"{name}_count")))
     parts = _parts(values, ages)
     return [*parts, _part(COUNT, f"({' or '.join(counts)})")] if parts else []
 
@@ -162,8 +169,7 @@ def _service(words: Wording, engines: Sequence[EngineMetrics]) -> list[str]:
     values, ages = [], []
 
     def total(name: str, kind: str) -> str:
-        rate = words.by_model(f"rate({words.select(f'{name}_{kind}')}[{words.window}])")
-        return f"sum by(model)({rate})"
+        return _by_model(words, "sum", _over_window(words, "rate", f"{name}_{kind}"))
 
     for engine in engines:
         if engine.latency is None:
@@ -174,26 +180,22 @@ def _service(words: Wording, engines: Sequence[EngineMetrics]) -> list[str]:
             held = f"({total(engine.latency, 'sum')}-{total(engine.queue_time, 'sum')})"
             values.append(f"{held}/{total(engine.latency, 'count')}")
         values.append(f"{total(engine.latency, 'sum')}/{total(engine.latency, 'count')}")
-        aged = words.by_model(f"(time()-timestamp({words.select(f'{engine.latency}_count')}))")
-        ages.append(f"min by(model)({aged})")
+        ages.append(_by_model(words, "min", _since(words, f"{engine.latency}_count")))
     return _parts(values, ages)
 
 
 def _busy(words: Wording) -> list[str]:
-    values = [
-        f"avg by(ns,replica)({words.by_replica(words.select(name))})/{whole:g}"
-        for name, whole in BUSY
-    ]
+    values = [f"{_by_replica(words, 'avg', words.select(name))}/{whole:g}" for name, whole in BUSY]
     return _parts(values, [_age(words, name) for name, _ in BUSY])
 
 
 def _memory(words: Wording) -> list[str]:
     (used, free), (npu_used, npu_total) = MEMORY
     dcgm, npu = (
-        f"avg by(ns,replica)({words.by_replica(share)})"
+        _by_replica(words, "avg", share)
         for share in (
-            f"({words.select(used)}/({words.select(used)}+{words.select(free)}))",
-            f"({words.select(npu_used)}/{words.select(npu_total)})",
+            f"{words.select(used)}/({words.select(used)}+{words.select(free)})",
+            f"{words.select(npu_used)}/{words.select(npu_total)}",
         )
     )
     return _parts([dcgm, npu], [_age(words, used), _age(words, npu_used)])
@@ -201,7 +203,6 @@ def _memory(words: Wording) -> list[str]:
 
 def _health(words: Wording) -> list[str]:
     """Give the share of a replica's devices that are well; -1, not known, is no number."""
-    npu = words.by_replica(f"({words.select(HEALTHY)}>=0)")
-    xid = words.by_replica(f"({words.select(XID)}==bool 0)")
-    values = [f"avg by(ns,replica)({each})" for each in (npu, xid)]
+    well = (f"{words.select(HEALTHY)}>=0", f"{words.select(XID)}==bool 0")
+    values = [_by_replica(words, "avg", each) for each in well]
     return _parts(values, [_age(words, HEALTHY), _age(words, XID)])

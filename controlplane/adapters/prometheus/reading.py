@@ -6,13 +6,14 @@ says that there were no requests, and Bad where there is no such count (S3).
 """
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from controlplane.adapters.prometheus.client import Answer, Series
 from controlplane.domain.quantities import Instant
 from controlplane.domain.samples import IDLE, Bad, Sample, Stale, reading
-from controlplane.render.promql import AGE, COUNT, MODEL, NAMESPACE, PART, REPLICA, VALUE
+from controlplane.domain.sources import PrometheusSource
+from controlplane.render.promql import AGE, COUNT, PART, VALUE
 
 
 class Key(NamedTuple):
@@ -22,25 +23,39 @@ class Key(NamedTuple):
     model: str
 
 
-def read(
-    answer: Answer, at: Instant, fresh_s: float, namespace: str | None = None
-) -> dict[Key, Sample]:
+class Joined(NamedTuple):
+    """How series are joined with replicas and models, and how old they may be."""
+
+    source: PrometheusSource
+    fresh_s: float
+    namespace: str | None = None  # of our replicas; None takes any
+
+
+def read(answer: Answer, at: Instant, joined: Joined) -> dict[Key, Sample]:
     """Give a sample for every replica or model that the answer speaks of."""
     rows: dict[Key, dict[str, str]] = defaultdict(dict)
+    source, fresh_s = joined.source, joined.fresh_s
     for series in answer.series:
         labels = series.labels
-        if namespace is not None and labels.get(NAMESPACE, namespace) != namespace:
+        where = _first(labels, source.namespace_labels)
+        if where and joined.namespace is not None and where != joined.namespace:
             continue
-        key = Key(labels.get(REPLICA, ""), labels.get(MODEL, ""))
+        key = Key(_first(labels, source.pod_labels), labels.get(source.model_label, ""))
         rows[key][labels.get(PART, VALUE)] = series.last
     return {key: _sample(parts, at, fresh_s) for key, parts in rows.items() if VALUE in parts}
 
 
-def unjoined(answer: Answer) -> int:
+def unjoined(answer: Answer, source: PrometheusSource) -> int:
     """Count the series that name neither replica nor model: their labels are called otherwise."""
     return sum(
-        not series.labels.get(REPLICA) and not series.labels.get(MODEL) for series in answer.series
+        not _first(series.labels, source.pod_labels) and not series.labels.get(source.model_label)
+        for series in answer.series
     )
+
+
+def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
+    """Give the first of these labels that a series has."""
+    return next((labels[name] for name in names if labels.get(name)), "")
 
 
 def alone(answer: Answer, query: str, at: Instant) -> Sample:

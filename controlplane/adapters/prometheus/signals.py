@@ -19,7 +19,7 @@ from controlplane.adapters.prometheus.loads import (
     model_load,
     samples_of,
 )
-from controlplane.adapters.prometheus.reading import Key, alone, read, unjoined
+from controlplane.adapters.prometheus.reading import Joined, Key, alone, read, unjoined
 from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.fleet import FleetView
@@ -85,22 +85,20 @@ class PrometheusSignals:
         asked = [text for text in queries.values() if text]
         answers = await asyncio.gather(*(self._ask(text) for text in (*asked, *own.values())))
         by_text = dict(zip((*asked, *own.values()), answers, strict=True))
-        fresh_s = catalogue.signals.fresh_s
+        joined = Joined(self._client.source, catalogue.signals.fresh_s, self._namespace)
         found: dict[SignalName, Mapping[Key, Sample] | Sample] = {}
         for signal, text in queries.items():
             if text:
                 said = by_text[text]
                 found[signal] = (
-                    said.sample
-                    if isinstance(said, QueryError)
-                    else read(said, at, fresh_s, self._namespace)
+                    said.sample if isinstance(said, QueryError) else read(said, at, joined)
                 )
         self._look = Look(
             at=at,
             found=found,
             own={key: await self._own(text, by_text[text], at) for key, text in own.items()},
             queries=queries,
-            notes=tuple(dict.fromkeys(_notes(by_text))),
+            notes=tuple(dict.fromkeys(self._notes(by_text))),
         )
         self._tell(answers)
         return self._look
@@ -170,16 +168,15 @@ class PrometheusSignals:
             log.warning(said, cause=failing or self._failing)
         self._failing = failing
 
-
-def _notes(answers: Mapping[str, Answer | QueryError]) -> Iterator[str]:
-    for text, said in answers.items():
-        if isinstance(said, QueryError):
-            yield str(said)
-            continue
-        yield from said.warnings
-        lost = unjoined(said)
-        if lost:
-            yield (
-                f"{lost} series name neither replica nor model: set pod_labels and model_label "
-                f"in signals.prometheus to the labels they have; asked was {text[:120]}…"
-            )
+    def _notes(self, answers: Mapping[str, Answer | QueryError]) -> Iterator[str]:
+        for text, said in answers.items():
+            if isinstance(said, QueryError):
+                yield str(said)
+                continue
+            yield from said.warnings
+            lost = unjoined(said, self._client.source)
+            if lost:
+                yield (
+                    f"{lost} series name neither replica nor model: set pod_labels and model_label "
+                    f"in signals.prometheus to the labels they have; asked was {text[:120]}…"
+                )

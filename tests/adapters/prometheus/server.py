@@ -19,7 +19,7 @@ from tests.emulation.stand import free_port
 
 T = TypeVar("T")
 CONFIG = """\
-global: {scrape_interval: 250ms, scrape_timeout: 250ms}
+global: {scrape_interval: INTERVAL, scrape_timeout: INTERVAL}
 scrape_configs:
   - job_name: engines
     file_sd_configs: [{files: [targets.json], refresh_interval: 1s}]
@@ -46,12 +46,12 @@ class Server:
 
 
 @contextmanager
-def prometheus(folder: Path) -> Iterator[Server]:
+def prometheus(folder: Path, interval: str = "250ms") -> Iterator[Server]:
     """Run one; skips where the program is missing."""
     program = shutil.which("prometheus")
     if program is None:
         pytest.skip("prometheus is not installed: apt-get install prometheus")
-    (folder / "prometheus.yml").write_text(CONFIG)
+    (folder / "prometheus.yml").write_text(CONFIG.replace("INTERVAL", interval))
     (folder / "targets.json").write_text("[]")
     address = f"127.0.0.1:{free_port()}"
     process = subprocess.Popen(

@@ -25,8 +25,8 @@ def vector(*pairs: tuple[str, str]) -> str:
     return GOOD % ",".join(rows)
 
 
-ROW = '"ns":"inference","replica":"chat-0","part":"value"'
-OF_MODEL = '"model":"chat","part":"value"'
+ROW = '"namespace":"inference","pod":"chat-0","part":"value"'
+OF_MODEL = '"controlplane_dev_model":"chat","part":"value"'
 
 
 @asynccontextmanager
