@@ -70,6 +70,7 @@ class Replica(msgspec.Struct, frozen=True, kw_only=True):
     zone: Zone | None = None
     node_ready: bool = True  # False: the node is silent; the pod may still say Running
     healthy: bool = False  # the health adapter says ready
+    ready: bool = True  # the kubelet says so too: as an endpoint it would get requests at once
     warmed_up: bool = False  # the warm-up batch succeeded
     warming_up: bool = False  # a warm-up batch is under way
     sleeping: bool = False

@@ -116,7 +116,7 @@ class Writer:
     reign: Reign
     stirred: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def view(self, holds: Callable[[FleetView], object], within_s: float = 30.0) -> FleetView:
+    async def view(self, holds: Callable[[FleetView], object], within_s: float = 45.0) -> FleetView:
         """Give the first look that is as wished; every change that is seen is looked at."""
         view: FleetView | None = None
         try:
@@ -131,7 +131,7 @@ class Writer:
             raise AssertionError(f"not seen within {within_s:g} s: {view}") from None
 
     async def replicas(
-        self, holds: Callable[[Sequence[Replica]], object], within_s: float = 30.0
+        self, holds: Callable[[Sequence[Replica]], object], within_s: float = 45.0
     ) -> list[Replica]:
         """Give the replicas once they are as wished, sorted by name."""
         view = await self.view(lambda seen: holds(seen.replicas), within_s)
@@ -159,5 +159,5 @@ async def writer(
 
 
 def up(count: int) -> Callable[[Sequence[Replica]], bool]:
-    """Say whether so many replicas run and are healthy, and no others are there."""
-    return lambda all_of: len(all_of) == count and all(r.healthy for r in all_of)
+    """Say whether so many replicas run and are ready, and no others are there."""
+    return lambda all_of: len(all_of) == count and all(r.healthy and r.ready for r in all_of)

@@ -12,7 +12,7 @@ from controlplane.domain.actions import Lend, SetLane
 from controlplane.domain.decisions import DONE, Outcome
 from controlplane.domain.quantities import Instant, ReplicaName
 from controlplane.domain.replicas import Lane
-from controlplane.ports import Engines
+from controlplane.ports import Engines, EngineState
 from controlplane.render.lane import flip, note
 
 _UP = (Lane.WARM, Lane.SERVING)
@@ -63,12 +63,17 @@ def _unfit(pod: Pod, engines: Engines, lane: Lane) -> str:
     warmed = pod.warmed_up == pod.started or (state is not None and state.warmed_up)
     if not pod.started or not warmed:
         return f"{pod.name} has not answered its warm-up batch since its container started"
-    if lane is Lane.WARM:
-        return ""
+    return "" if lane is Lane.WARM else _silent(pod, state)
+
+
+def _silent(pod: Pod, state: EngineState | None) -> str:
+    """Say why it would answer no request now."""
     if pod.sleeping or (state is not None and state.sleeping):
         return f"{pod.name} is asleep"
     if state is None:
         return f"the engine of {pod.name} has not answered yet"
     if not state.healthy:
         return f"the engine of {pod.name} is not healthy: {state.why or 'no reason given'}"
+    if not pod.ready:
+        return f"{pod.name} is not Ready: its readiness probe has not succeeded"
     return ""

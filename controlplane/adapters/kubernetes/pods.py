@@ -55,6 +55,7 @@ def replica(pod: Pod, spot: Spot, state: EngineState | None) -> Replica:
         zone=spot.zone,
         node_ready=spot.answers,
         healthy=healthy,
+        ready=pod.ready,
         warmed_up=warmed,
         warming_up=state is not None and state.warming_up,
         sleeping=pod.sleeping if state is None else state.sleeping,

@@ -27,17 +27,18 @@ from controlplane.render.ray_service import replicas_patch
 async def size(scope: Scope, live: Manifest, action: SetReplicas) -> Outcome:
     """Set a standing Deployment's number; it is known to be ours."""
     name = live["metadata"]["name"]
-    if live["spec"].get("replicas") == action.count:
+    now = live["spec"].get("replicas", 0)
+    if now == action.count:
         # What is there beyond it is on its way out already, or comes and goes with a rollout.
         return DONE
     if action.victims:
         await _mark(scope, action.victims, VICTIM_COST)
         await _delete_out_of_turn(scope, action)
-    change = {
-        "metadata": {"resourceVersion": live["metadata"]["resourceVersion"]},
-        "spec": {"replicas": action.count},
-    }
-    await scope.writes.patch(scope.place(DEPLOYMENTS, name, "scale"), change)
+    # Only if it is still the number that was seen; a changed status must not be in the way. A scale
+    # of 0 leaves the number out, so there is nothing to be tested.
+    seen = [{"op": "test", "path": "/spec/replicas", "value": now}] if now else []
+    change = [*seen, {"op": "add", "path": "/spec/replicas", "value": action.count}]
+    await scope.writes.patch(scope.place(DEPLOYMENTS, name, "scale"), change, form=JSON_PATCH)
     return DONE
 
 

@@ -127,10 +127,15 @@ def put_to_sleep(draft: Draft) -> None:
 
 def _ready(draft: Draft, *, leaving: bool = False) -> list[Replica]:
     """Give what may be promoted: of the current template first, awake ones, then the oldest."""
-    ready = [r for r in draft.warm if (r.name in draft.leaving) == leaving]
+    ready = [r for r in draft.warm if (r.name in draft.leaving) == leaving and _answers(r)]
     if len(ready) < 2:
         return ready
     return sorted(ready, key=lambda r: (r.outdated, r.sleeping, r.created_at, r.name))
+
+
+def _answers(replica: Replica) -> bool:
+    """Say whether it would get requests and answer them; one that sleeps is asked once awake."""
+    return replica.sleeping or (replica.healthy and replica.ready)
 
 
 def _ready_on(draft: Draft, name: ClassName) -> list[Replica]:

@@ -1,5 +1,6 @@
 """A changed template is rolled out by the Deployment; lanes see to it that service never dips."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -76,3 +77,14 @@ def test_a_rollout_never_takes_one_out_of_service_before_another_is_in(
         if isinstance(action, SetReplicas):
             assert not serving & set(action.victims)
         assert len(serving) >= least
+
+
+@pytest.mark.parametrize("not_yet", [{"ready": False}, {"healthy": False}])
+def test_who_would_get_no_request_or_answer_none_is_not_promoted_before_others(
+    not_yet: dict[str, bool],
+) -> None:
+    silent = a_replica("a", Lane.WARM, created_at=0.0, **not_yet)
+
+    choice = decide(silent, a_replica("b", Lane.WARM), target=1, count=1)
+
+    assert choice.actions == (flip("b", Lane.SERVING),)
