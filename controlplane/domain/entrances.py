@@ -56,4 +56,4 @@ class GatewayPolicy:
     most_headers: PositiveCount = 100
     """Headers of a request; more are refused (431)."""
     evict: bool = False
-    """End running low requests when high waits and minimum service cannot help."""
+    """End the low request that started last when a high one finds no slot; it is told 429."""

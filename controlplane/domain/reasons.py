@@ -111,6 +111,7 @@ class ReasonCode(StrEnum):
     KEY_UNKNOWN = "KeyUnknown"
     BODY_TOO_LARGE = "BodyTooLarge"
     DEADLINE_PASSED = "DeadlinePassed"
+    EVICTED = "Evicted"
     BREAKER_OPEN = "BreakerOpen"
     BREAKER_OPENED = "BreakerOpened"
     BREAKER_PROBING = "BreakerProbing"

@@ -18,11 +18,12 @@ from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.reasons import ReasonCode
 from controlplane.gateway.asking import Asked
 from controlplane.gateway.entry import Entry, Stage
+from controlplane.gateway.evictions import Evictions
 from controlplane.gateway.refusals import Refusal, of_verdict, refusal
 from controlplane.gateway.tally import ClassTally
 from controlplane.gateway.turns import Turns
 
-LOWEST = len(PRIORITIES) - 1
+HIGHEST, LOWEST = 0, len(PRIORITIES) - 1
 GATEWAY_TIMEOUT = 504
 WANT_OF_CAPACITY = frozenset(
     {ReasonCode.QUEUE_FULL, ReasonCode.NO_ENDPOINTS, ReasonCode.WAITED_TOO_LONG}
@@ -47,6 +48,7 @@ class Desk:
         self.granted: int | None = None  # slots others left to us, where they are shared
         self._breach = breach
         self._turns = Turns()
+        self.evictions = Evictions()
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = inf
         self._limits = _limits(model)
@@ -112,6 +114,7 @@ class Desk:
             tally.admitted += 1
             tally.running += 1
             tally.wait.add(0.0)
+            self.evictions.started(entry)
         else:
             self._answer(entry, given)
         return entry
@@ -125,6 +128,8 @@ class Desk:
             self._breach(self.model.name, "waiting")
         if entry.asked.deadline_s is not None:
             entry.deadline = loop.call_later(entry.asked.deadline_s, self._too_late, entry)
+        if entry.asked.rank == HIGHEST:
+            self.evictions.make_room(self.admission.queued[HIGHEST])
         self._arm(entry.arrived)
 
     def _answer(self, entry: Entry, verdict: Verdict) -> None:
@@ -155,6 +160,7 @@ class Desk:
             tally.ended += 1
             tally.latency.add(now - entry.arrived)
             tally.held_s += now - entry.started
+            tally.evicted += self.evictions.ended(entry)
         else:
             tally.left += 1
             self._turns.leave(entry)
@@ -203,6 +209,7 @@ class Desk:
             if waited > self._limits[ticket.rank]:
                 self._breach(self.model.name, "wait")
             entry.move(Stage.RUNNING)
+            self.evictions.started(entry)
 
     def _too_late(self, entry: Entry) -> None:
         entry.deadline = None

@@ -37,6 +37,7 @@ class Door:
                 desk = self.desks[model.name] = Desk(model, longest_s, self.breach)
             if self.wants is None:  # else whoever shares the slots out says it
                 desk.share = self.share
+            desk.evictions.on = plan.policy.evict
             desk.revise(model, longest_s)
         for name in [name for name in self.desks if name not in self.directory.models]:
             self.desks.pop(name).close()

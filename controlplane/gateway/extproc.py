@@ -80,15 +80,27 @@ class ExternalProcessor:
             await context.write(_refusing(entry.refusal))
         elif entry.stage is Stage.RUNNING:
             await context.write(self._leave(desk, entry))
-            await self._until_over(context, pending)
+            await self._until_over(context, entry, pending)
             return
         if pending is not None:
             pending.cancel()
 
     async def _until_over(
-        self, context: "grpc.aio.ServicerContext", pending: "asyncio.Future[object] | None"
+        self,
+        context: "grpc.aio.ServicerContext",
+        entry: Entry,
+        pending: "asyncio.Future[object] | None",
     ) -> None:
-        said = await (context.read() if pending is None else pending)
+        if entry.evict is None:
+            said = await (context.read() if pending is None else pending)
+        else:
+            pending = pending or asyncio.ensure_future(context.read())
+            await asyncio.wait((pending, entry.evict), return_when=asyncio.FIRST_COMPLETED)
+            if not pending.done():
+                pending.cancel()
+                await context.write(_refusing(entry.evict.result()))
+                return
+            said = pending.result()
         if said is not EOF:  # trailers: the answer is complete
             await context.write(GO_ON)
 

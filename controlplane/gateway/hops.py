@@ -1,6 +1,7 @@
 """What is passed on from one connection to the next, and what is not."""
 
-from collections.abc import Mapping
+import asyncio
+from collections.abc import Coroutine, Mapping
 
 import msgspec
 from aiohttp import web
@@ -48,3 +49,17 @@ def own(status: int, reason: str, text: str) -> web.Response:
     body = msgspec.json.encode({"error": {"message": text, "type": reason, "code": status}})
     headers = {REASON: reason, "content-type": "application/json"}
     return web.Response(status=status, headers=headers, body=body + b"\n")
+
+
+async def evictable(
+    passing: Coroutine[None, None, web.StreamResponse], evict: asyncio.Future[Refusal]
+) -> web.StreamResponse:
+    """Pass a request on until it has ended, or must make room; what has begun is cut off."""
+    task = asyncio.ensure_future(passing)
+    try:
+        await asyncio.wait((task, evict), return_when=asyncio.FIRST_COMPLETED)
+        if task.done():
+            return task.result()
+    finally:
+        task.cancel()
+    return refusing(evict.result())

@@ -22,7 +22,7 @@ from controlplane.gateway.desk import Desk
 from controlplane.gateway.door import Door
 from controlplane.gateway.ended import Ended
 from controlplane.gateway.entry import Entry, Stage
-from controlplane.gateway.hops import forwarded, kept, own, refusing
+from controlplane.gateway.hops import evictable, forwarded, kept, own, refusing
 from controlplane.gateway.refusals import Refusal
 from controlplane.render.envoy.names import MODELS
 
@@ -111,7 +111,8 @@ class Proxy:
                 ahead = await _waited(request, entry.moved, ahead)
             if entry.stage is Stage.REFUSED and entry.refusal is not None:
                 return refusing(entry.refusal)
-            return await self._pass(request, desk, entry, ahead)
+            passing = self._pass(request, desk, entry, ahead)
+            return await (passing if entry.evict is None else evictable(passing, entry.evict))
         finally:
             desk.end(entry)
 

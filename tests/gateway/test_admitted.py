@@ -274,3 +274,23 @@ async def test_a_plan_with_a_fault_is_refused_and_the_old_one_goes_on(
         assert str(refused[0]) == "gateway: models.chat.endpoints: r0: is there 2 times"
         assert files(tmp_path) == before
         assert (await ask(run.port)).status == 200
+
+
+async def test_a_running_low_request_makes_room_for_high_where_that_is_wished(
+    tmp_path: Path, front: Front
+) -> None:
+    async with Engine() as engine:
+        plan = a_plan(a_model(endpoint(engine, 2)), policy=GatewayPolicy(evict=True))
+        async with running(tmp_path, plan, **front) as run:
+            first = await call(run.port, how="hold", key="key-low")
+            await run.until(lambda: sum(run.counted("running")) == 1)
+            last = await call(run.port, how="hold", key="key-low")
+            await run.until(lambda: sum(run.counted("running")) == 2)
+            assert (await ask(run.port)).status == 200
+            reply = await last.reply()
+            assert told(reply) == (429, "evicted")
+            assert reply.headers["retry-after"] == "15"
+            engine.release.set()
+            assert (await first.reply()).status == 200
+            await run.until(lambda: run.counted("evicted") == [0, 0, 1])
+            assert ReasonCode.EVICTED not in run.refused()  # it had been admitted

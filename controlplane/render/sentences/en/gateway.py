@@ -24,6 +24,11 @@ GATEWAY: Table = {
         "the caller's deadline passed while it waited",
         "Whoever sets a deadline is told when it passes in the queue: nothing is run in vain.",
     ),
+    C.EVICTED: Wording(
+        "Evicted",
+        "it was ended to make room for class high",
+        "Where the gateway may evict, a running low request gives its slot to a high one: 429.",
+    ),
     C.BREAKER_OPEN: Wording(
         "Breaker open",
         "its breaker is open",
