@@ -9,6 +9,8 @@ from typing import NamedTuple, TypeAlias
 
 from controlplane.domain.catalogue import Catalogue, workload
 from controlplane.domain.priorities import PRIORITIES
+from controlplane.render.scaled_object import scaled_objects
+from controlplane.render.triggers import NoTriggerError
 from controlplane.settings.document import Path
 
 
@@ -96,13 +98,27 @@ def workloads_once(catalogue: Catalogue) -> Iterator[Broken]:
     """Two variants never mean the same Deployment (T3): each target has one writer (law 6)."""
     seen: dict[str, str] = {}
     for name, model in catalogue.models.items():
-        for node_class in model.variants:
-            called = workload(name, node_class)
+        for node_class, variant in model.variants.items():
+            called = variant.deployment or workload(name, node_class)
             here = f"models.{name}.variants.{node_class}"
             if called in seen:
                 rule = f"would be the Deployment {called}, as is {seen[called]}"
                 yield Broken(("models", name, "variants", node_class), rule, node_class)
             seen.setdefault(called, here)
+
+
+def writer_can_write(catalogue: Catalogue) -> Iterator[Broken]:
+    """Whoever is to write the number can: with these triggers, between these bounds."""
+    for name, model in catalogue.models.items():
+        scaling, path = model.policy.scaling, ("models", name, "policy", "scaling")
+        if scaling.writer == "hpa" and scaling.min == 0:
+            rule = "must be at least 1 where an HPA writes the number: it never goes to zero"
+            yield Broken((*path, "min"), rule, "0")
+        if scaling.writer == "keda":
+            try:
+                scaled_objects(name, catalogue, namespace="")
+            except NoTriggerError as error:
+                yield Broken((*path, "writer"), f"cannot be keda: {error}", "keda")
 
 
 def names_are_free(catalogue: Catalogue) -> Iterator[Broken]:
@@ -129,6 +145,7 @@ RULES: tuple[Rule, ...] = (
     loads_in_time,
     pairs_once,
     workloads_once,
+    writer_can_write,
     names_are_free,
     currency_is_a_code,
 )

@@ -57,6 +57,14 @@ INCOHERENT = {
             "must not add up to more than 1, but 0.7 + 0.4 = 1.1"
         ),
     ),
+    "an HPA that would have to go to zero": (
+        22,
+        "scaling: {min: 0, writer: hpa}",
+        (
+            f"22: {SCALING}.min: 0: must be at least 1 where an HPA writes the number: "
+            "it never goes to zero"
+        ),
+    ),
     "a load limit no replica can keep": (
         23,
         "spare: {load_limit_s: 60}",
@@ -99,6 +107,17 @@ def test_t10_a_window_shorter_than_the_load_time_is_accepted_with_a_warning_nami
             "of 90 s + 30 s: replicas may be given up before they helped"
         )
     ]
+
+
+def test_an_ejection_that_ends_before_a_replica_can_have_recovered_warns_that_it_flaps() -> None:
+    policy = "breaker: {ejection_s: 60}"
+
+    assert warnings_of(with_line(22, policy)) == [
+        "fleet.yaml:22: models.classifier.policy.breaker.ejection_s: 60: is shorter than the"
+        " measured load time of 90 s: a replica that restarts is let in before it can answer, and"
+        " ejected again"
+    ]
+    assert warnings_of(with_line(22, "breaker: {ejection_s: 90}")) == []
 
 
 @pytest.mark.parametrize("written", ["stabilisation_s: 300", "stabilisation_s: 120", "max: 3"])
@@ -182,7 +201,7 @@ def test_a_catalogue_in_force_can_be_asked_for_its_warnings() -> None:
 
     said = warnings(catalogue)
 
-    assert any(one.startswith("profile: seed-001: the mesh's breaker") for one in said)
+    assert any(one.startswith("profile: seed-001: its breaker") for one in said)
     assert any(one.startswith(f"{SCALING}.stabilisation_s: 60: is shorter") for one in said)
 
 
