@@ -39,6 +39,7 @@ class ServedModel(msgspec.Struct, frozen=True, kw_only=True):
     wait_limits: Mapping[Priority, float] = {}  # promised P99 of the wait, in seconds
     service_s: float = 1.0  # mean seconds of a request, as far as known
     endpoints: tuple[Endpoint, ...] = ()
+    recovery_s: float = 30.0  # how long a replica that began anew needs to answer
     tls: bool = False
     isolated: str = ""  # who took it out of traffic by hand
 

@@ -192,9 +192,9 @@ class BreakerPolicy:
     """So many broken answers in a row take one replica out of the balancing (seed-001: 3)."""
     interval_s: PositiveSeconds = 10.0
     """How often replicas are judged (seed-001: 30)."""
-    ejection_s: PositiveSeconds = 30.0
-    """How long a replica is out, times how often it was; where that is shorter than it takes to
-    recover, it flaps (seed-001: 60)."""
+    ejection_s: PositiveSeconds | None = None
+    """How long a replica is out, times how often it was. Default: the measured load time, at least
+    30 s; where it is shorter than it takes to recover, it flaps (seed-001: 60)."""
     pending: PositiveCount | None = None
     """Requests that may wait for a connection in the balancer. Default: as many as admission lets
     through, for whoever was admitted must not be refused (seed-001: 10)."""

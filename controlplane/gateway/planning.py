@@ -132,6 +132,7 @@ def _model(
         wait_limits={p: promise.wait_p99_s for p, promise in policy.objectives.items()},
         service_s=_service_s(name, model, around),
         endpoints=tuple(endpoint for endpoint in found if endpoint is not None),
+        recovery_s=max(variant.load_s for variant in model.variants.values()),
         tls=model.serving.tls,
         isolated=around.isolated.get(name, ""),
     )

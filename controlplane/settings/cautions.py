@@ -73,11 +73,26 @@ def promises_out_of_reach(catalogue: Catalogue) -> Iterator[Broken]:
                 yield Broken(path, f"{rule}: no number of replicas can keep it", f"{latency:g}")
 
 
+def ejections_flap(catalogue: Catalogue) -> Iterator[Broken]:
+    """A replica that is let in again before it can have recovered fails again, and so on."""
+    for name, model in catalogue.models.items():
+        breaker, out_s = model.policy.breaker, model.policy.breaker.ejection_s
+        load_s = max(variant.load_s for variant in model.variants.values())
+        if breaker.replica_failures is not None and out_s is not None and out_s < load_s:
+            rule = (
+                f"is shorter than the measured load time of {load_s:g} s: a replica that restarts "
+                "is let in before it can answer, and ejected again"
+            )
+            path = ("models", name, "policy", "breaker", "ejection_s")
+            yield Broken(path, rule, f"{out_s:g}")
+
+
 CAUTIONS: tuple[Caution, ...] = (
     holds_too_short,
     never_fits,
     reserve_takes_all,
     promises_out_of_reach,
+    ejections_flap,
 )
 
 

@@ -66,13 +66,18 @@ def test_seed_004_is_its_reports_figures() -> None:
     assert policy.spare.drain_limit_s == 30
 
 
-@pytest.mark.parametrize(
-    ("name", "part"), [("seed-000", "mesh"), ("seed-001", "breaker"), ("seed-004", "LSTM")]
-)
+@pytest.mark.parametrize(("name", "part"), [("seed-000", "mesh"), ("seed-004", "LSTM")])
 def test_a_profile_says_what_is_not_built_yet(name: str, part: str) -> None:
     notes = profile(name).notes
 
     assert any(part in note and "not built yet" in note for note in notes)
+
+
+def test_seed_001_breaks_as_its_mesh_did() -> None:
+    breaker = policy_of(with_line(10, "profile: seed-001\nmodels:")).breaker
+
+    assert (breaker.pending, breaker.requests_per_connection) == (10, 5)
+    assert (breaker.replica_failures, breaker.interval_s, breaker.ejection_s) == (3, 30, 60)
 
 
 def test_a_model_writes_over_its_profile_field_by_field() -> None:

@@ -16,7 +16,7 @@ CONNECT_S = 2.0
 ROOM = 1024  # what Envoy allows by default
 BEYOND_K = 2  # while K falls, more may run than there are slots
 KEPT_S = 4.0  # engines on uvicorn close idle connections after 5 s; we must be first
-LARGEST_EJECTION_S = 300.0
+LEAST_EJECTION_S, LARGEST_EJECTION_S = 30.0, 300.0
 _HTTP = "extensions.upstreams.http.v3.HttpProtocolOptions"
 
 
@@ -92,12 +92,13 @@ def bounds(model: ServedModel, members: Sequence[Endpoint]) -> Plain:
 def outliers(model: ServedModel, n: int) -> Plain:
     """Say when one of n replicas is left alone, and how many may be at once (A8)."""
     breaker = model.breaker
+    out_s = breaker.ejection_s or max(LEAST_EJECTION_S, model.recovery_s)
     return {
         "consecutive_5xx": breaker.replica_failures,
         "consecutive_gateway_failure": breaker.replica_failures,
         "interval": seconds(breaker.interval_s),
-        "base_ejection_time": seconds(breaker.ejection_s),
-        "max_ejection_time": seconds(max(LARGEST_EJECTION_S, breaker.ejection_s)),
+        "base_ejection_time": seconds(out_s),
+        "max_ejection_time": seconds(max(LARGEST_EJECTION_S, out_s)),
         "max_ejection_percent": ejection_percent(n),
         "always_eject_one_host": False,
         "enforcing_consecutive_5xx": 100,
