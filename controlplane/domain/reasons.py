@@ -82,6 +82,7 @@ class ReasonCode(StrEnum):
     WORKLOAD_CHANGED = "WorkloadChanged"
     WORKLOAD_DRIFTED = "WorkloadDrifted"
     WORKLOAD_REFUSED = "WorkloadRefused"
+    ROLLOUT_STUCK = "RolloutStuck"
     OWNED_BY_ANOTHER = "OwnedByAnother"
     DISOWNED = "Disowned"
     # matching and placement

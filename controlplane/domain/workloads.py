@@ -20,6 +20,7 @@ class State(StrEnum):
     CHANGED = "changed"  # the catalogue says otherwise since it was written
     DRIFTED = "drifted"  # somebody else wrote into what is ours
     FOREIGN = "foreign"  # it is somebody else's: never touched
+    STUCK = "stuck"  # it is written, and its pods do not come up
     REFUSED = "refused"  # it cannot be written; `why` says what is missing
 
 

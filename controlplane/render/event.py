@@ -25,6 +25,7 @@ WARNINGS = frozenset(
         ReasonCode.NO_DEVICE_FREE,
         ReasonCode.OWNED_BY_ANOTHER,
         ReasonCode.REPLICA_FAILED,
+        ReasonCode.ROLLOUT_STUCK,
         ReasonCode.SIGNALS_UNKNOWN,
         ReasonCode.TURNED_AWAY,
         ReasonCode.UNSCHEDULABLE,

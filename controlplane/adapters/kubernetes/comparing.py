@@ -37,7 +37,11 @@ def foreign(wanted: Wanted, live: Manifest, rival: Rival | None, show: str) -> P
 def compared(wanted: Wanted, live: Manifest, show: str, *, waiting: bool) -> Piece:
     """Compare an object of ours; `waiting` says that pods of it find no node."""
     manifest = to_apply(wanted, live)
-    drifted = drift(manifest, live)
+    if wanted.elsewhere:
+        spec = {name: value for name, value in manifest["spec"].items() if name != "replicas"}
+        drifted = drift({**manifest, "spec": spec}, live)
+    else:
+        drifted = drift(manifest, live)
     if drifted is None and wanted.kind == "Deployment" and not wanted.elsewhere:
         writer = number_writer(live)
         drifted = Drift(writer, ("spec.replicas",)) if writer is not None else None
@@ -47,6 +51,9 @@ def compared(wanted: Wanted, live: Manifest, show: str, *, waiting: bool) -> Pie
         return said(wanted, State.CHANGED)
     if waiting and must_widen(wanted, live):
         return said(wanted, State.CHANGED, what="nodes of its class")
+    why = _stuck(live)
+    if why:
+        return said(wanted, State.STUCK, why=why, show=show)
     return said(wanted, State.SETTLED)
 
 
@@ -64,10 +71,11 @@ def to_apply(
         head["resourceVersion"] = live["metadata"]["resourceVersion"]
         if "template" in spec and _seal(live) == _seal(manifest) and not widen:
             spec["template"] = _where_they_stood(spec["template"], live["spec"]["template"])
-    if wanted.kind == "Deployment":
-        spec["replicas"] = replicas if live is None else live["spec"].get("replicas", 0)
-        if live is not None and wanted.elsewhere:
-            del spec["replicas"]
+    if wanted.kind == "Deployment" and live is not None:
+        # Also where another writes it: a number that only we own, once left out, would become 1.
+        spec["replicas"] = live["spec"].get("replicas", 0)
+    elif wanted.kind == "Deployment":
+        spec["replicas"] = max(1, replicas) if wanted.elsewhere else replicas  # an HPA leaves 0 be
     return {**manifest, "metadata": head, "spec": spec}
 
 
@@ -79,6 +87,14 @@ def must_widen(wanted: Wanted, live: Manifest) -> bool:
     return any(
         not set(values) <= set(stands.get(key, ())) for key, values in _required(wanted.manifest)
     )
+
+
+def _stuck(live: Manifest) -> str:
+    """Give what a Deployment says of a rollout that makes no progress."""
+    for each in (live.get("status") or {}).get("conditions") or []:
+        if each.get("reason") == "ProgressDeadlineExceeded" and each.get("status") == "False":
+            return str(each.get("message") or "no progress within its deadline")
+    return ""
 
 
 def _where_they_stood(template: Manifest, live: Manifest) -> Manifest:

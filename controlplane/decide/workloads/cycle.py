@@ -24,6 +24,7 @@ _WRITTEN = {
 _LEFT = {
     State.FOREIGN: ReasonCode.OWNED_BY_ANOTHER,
     State.REFUSED: ReasonCode.WORKLOAD_REFUSED,
+    State.STUCK: ReasonCode.ROLLOUT_STUCK,
 }
 
 

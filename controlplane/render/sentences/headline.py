@@ -78,6 +78,7 @@ EVENTS = frozenset(
         ReasonCode.WORKLOAD_DRIFTED,
         ReasonCode.WORKLOAD_REFUSED,
         ReasonCode.OWNED_BY_ANOTHER,
+        ReasonCode.ROLLOUT_STUCK,
         ReasonCode.DISOWNED,
     }
 )

@@ -78,6 +78,17 @@ def test_what_cannot_be_written_says_why() -> None:
     assert choice.actions == ()
 
 
+def test_a_rollout_that_is_stuck_is_said_and_left_to_end() -> None:
+    choice = decided(piece(State.STUCK, why="ReplicaSet chat-t4-x has timed out progressing"))
+
+    (reason,) = choice.trail
+    assert reason.code is ReasonCode.ROLLOUT_STUCK
+    assert choice.actions == ()
+    assert clause(reason.code, reason.evidence).endswith(
+        ": ReplicaSet chat-t4-x has timed out progressing"
+    )
+
+
 def test_a_pod_nobody_keeps_is_deleted() -> None:
     stray = Stray(name=ReplicaName("chat-t4-x"), why="released by its ReplicaSet")
 

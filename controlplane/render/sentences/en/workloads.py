@@ -27,6 +27,12 @@ WORKLOADS: Table = {
         "[{object}|an object] cannot be written[: {note}]",
         "What the catalogue says cannot be turned into an object; the note says what is missing.",
     ),
+    C.ROLLOUT_STUCK: Wording(
+        "Rollout stuck",
+        "[{object}|an object] was changed and its new pods do not come up[: {note}]",
+        "A changed template replaces pods one at a time and never one fewer; without a free "
+        "device, or with an engine that does not start, the old pods serve on.",
+    ),
     C.OWNED_BY_ANOTHER: Wording(
         "Owned by another",
         "[{object}|an object] is [in the hands of {by}|somebody else's][; {show} shows it]",

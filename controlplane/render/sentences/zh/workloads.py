@@ -24,6 +24,12 @@ WORKLOADS: Table = {
         "[{object}|某个对象] 无法写入[：{note}]",
         "目录的内容无法变成对象；说明中写明缺少什么。",
     ),
+    C.ROLLOUT_STUCK: Wording(
+        "更新停滞",
+        "[{object}|某个对象] 已修改，但新 Pod 未能启动[：{note}]",
+        "模板变更时逐个替换 Pod，且不会少于原有数量；没有空闲设备或引擎无法启动时，"
+        "旧 Pod 继续服务。",
+    ),
     C.OWNED_BY_ANOTHER: Wording(
         "归他人所有",
         "[{object}|某个对象] [由 {by} 掌管|归他人所有][；可用 {show} 查看]",
