@@ -79,7 +79,8 @@ def test_a_number_that_another_writes_by_policy_stays_as_it_is_and_is_no_drift()
     elsewhere = wanted()._replace(elsewhere=True)
     keda = {"manager": "keda", "fieldsV1": {"f:spec": {"f:replicas": {}}}}
     live = stands(4)
-    live["metadata"]["managedFields"] = [keda]
+    ours = {"manager": "controlplane", "fieldsV1": {"f:metadata": {}, "f:spec": {}}}
+    live["metadata"]["managedFields"] = [ours, keda]
 
     assert to_apply(elsewhere, live)["spec"]["replicas"] == 4
     assert compared(elsewhere, live, "", waiting=False).state is State.SETTLED
