@@ -1,5 +1,8 @@
 """What was counted, as loads for scaling and as metrics for Prometheus."""
 
+import re
+from pathlib import Path
+
 from prometheus_client import CollectorRegistry, generate_latest
 
 from controlplane.domain.priorities import PRIORITIES, Priority
@@ -114,3 +117,19 @@ def test_histograms_are_cumulative_and_end_in_infinity() -> None:
     assert f'wait_seconds_bucket{{le="0.015",{labels}}} 99.0' in text
     assert f'wait_seconds_bucket{{le="+Inf",{labels}}} 99.0' in text
     assert f"controlplane_gateway_wait_seconds_count{{{labels}}} 99.0" in text
+
+
+def test_every_metric_is_documented_with_its_type_and_labels() -> None:
+    doc = (Path(__file__).parents[2] / "docs" / "gateway.md").read_text()
+    rows = re.findall(r"^\| `(controlplane_gateway_\w+)` \| (\w+) \| (.*?) \|", doc, re.MULTILINE)
+    counts = Counts()
+    counts.take(0, counted(1, waits=1))
+    exported = {
+        f"{f.name}{'_total' if f.type == 'counter' else ''}": (
+            f.type,
+            {label for sample in f.samples for label in sample.labels} - {"le"},
+        )
+        for f in exposed(counts).collect()
+    }
+
+    assert {name: (kind, set(re.findall(r"`(\w+)`", of))) for name, kind, of in rows} == exported
