@@ -11,10 +11,10 @@ from pathlib import Path
 
 import click
 
-from tests.cluster import binaries, modules, namespace
-from tests.cluster.binaries import KEDA, PLANE, MissingError, cache, say
+from tests.cluster import modules, namespace, programs
 from tests.cluster.handed import VARIABLE, WHY_NOT
 from tests.cluster.keeper import keep
+from tests.cluster.programs import KEDA, PLANE, MissingError, cache, say
 
 _ANYTHING = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 _NAME = click.option("--name", default="default", help="Several clusters may be up at a time.")
@@ -85,7 +85,7 @@ def enter(name: str, command: Sequence[str]) -> None:
     if not place.exists():
         raise click.ClickException(f"{name}: not up; python -m tests.cluster up --name {name}")
     told = json.loads(place.read_text())
-    tools = binaries.found()["kubectl"].parent
+    tools = programs.found()["kubectl"].parent
     environment = {
         **os.environ,
         VARIABLE: str(place),
@@ -106,7 +106,7 @@ def keep_command(told_at: Path | None, command: Sequence[str]) -> None:
 
 
 def _build(*, keda: bool) -> None:
-    binaries.build([*PLANE, *(KEDA if keda else ())])
+    programs.build([*PLANE, *(KEDA if keda else ())])
     modules.collect()
 
 

@@ -10,9 +10,10 @@ from kubernetes_asyncio import client, config
 
 from tests.cluster.api import Api
 from tests.cluster.audit import Audit
-from tests.cluster.binaries import KEDA, MissingError, found
 from tests.cluster.handed import Cluster, handed
+from tests.cluster.namespace import whole_root
 from tests.cluster.nodes import Nodes
+from tests.cluster.programs import KEDA, MissingError, found
 from tests.cluster.stage.scene import Scene, scene
 
 _NUMBERS = itertools.count(1)
@@ -77,6 +78,13 @@ async def stage(cluster: Cluster, api: Api, nodes: Nodes, namespace: str, tmp_pa
 def audit(cluster: Cluster) -> Audit:
     """Give what the API server is asked from here on."""
     return Audit(cluster.audit_log)
+
+
+@pytest.fixture
+def mounts() -> None:
+    """Have containers with volumes: their file system lies over that of the machine."""
+    if not whole_root():
+        pytest.skip("volumes of pods: only root may lay a file system over /")
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from controlplane.clock import stopwatch
-from tests.cluster.binaries import found, say, versions
 from tests.cluster.control import listening
 from tests.cluster.credentials import SERVER
 from tests.cluster.handed import VARIABLE, Cluster
@@ -19,6 +18,7 @@ from tests.cluster.kubelet.kubelet import running
 from tests.cluster.kubelet.machine import Machine
 from tests.cluster.namespace import furnish
 from tests.cluster.plane import Plane
+from tests.cluster.programs import found, say, versions
 
 
 async def keep(command: Sequence[str], told_at: Path | None = None) -> int:

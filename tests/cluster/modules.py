@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.cluster.binaries import MissingError, alone, cache, go, say
+from tests.cluster.programs import MissingError, alone, cache, go, say
 
 
 @dataclass(frozen=True)

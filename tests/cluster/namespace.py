@@ -13,13 +13,18 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
-from tests.cluster.binaries import MissingError
+from tests.cluster.programs import MissingError
 
 PODS = "10.244.0.0/16"
 
 _PACKAGES = {"unshare": "util-linux", "nsenter": "util-linux", "ip": "iproute2",
              "openssl": "openssl"}  # fmt: skip
 _FENCES = ("--net", "--pid", "--fork", "--kill-child", "--mount-proc")
+
+
+def whole_root() -> bool:
+    """Say whether we are root of the machine, not only of a namespace: then / can be overlaid."""
+    return Path("/proc/self/uid_map").read_text("ascii").split() == ["0", "0", "4294967295"]
 
 
 def check() -> None:

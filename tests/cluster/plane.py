@@ -9,11 +9,11 @@ import aiohttp
 
 from tests.cluster import arguments
 from tests.cluster.api import Api, RefusedError
-from tests.cluster.binaries import KEDA, found
 from tests.cluster.child import Child
 from tests.cluster.credentials import SERVER, Credentials, prepare
 from tests.cluster.keda import Keda
 from tests.cluster.modules import manifests
+from tests.cluster.programs import KEDA, found
 
 _PATIENCE_S = 120.0  # a machine may be busy; a plane that fails says so at once
 

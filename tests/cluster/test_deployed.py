@@ -37,6 +37,7 @@ async def its_pod(api: Api, namespace: str) -> Manifest:
     return pod
 
 
+@pytest.mark.usefixtures("mounts")
 async def test_the_shipped_deployment_becomes_ready_sees_the_nodes_and_writes_nothing(
     api: Api, cluster: Cluster, namespace: str, nodes: Nodes, audit: Audit, tmp_path: Any
 ) -> None:

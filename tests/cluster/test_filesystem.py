@@ -3,11 +3,15 @@
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.cluster.accounts import grant
 from tests.cluster.api import Api
 from tests.cluster.handed import Cluster
 from tests.cluster.nodes import Nodes
 from tests.cluster.workloads import answering, pod, pod_spec
+
+pytestmark = pytest.mark.usefixtures("mounts")
 
 
 def exist(*paths: str) -> list[str]:

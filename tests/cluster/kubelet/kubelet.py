@@ -8,10 +8,10 @@ import aiohttp
 
 from tests.cluster.api import Api, Manifest, RefusedError
 from tests.cluster.arguments import KUBELET_LABEL
-from tests.cluster.binaries import say
 from tests.cluster.kubelet.machine import Machine
 from tests.cluster.kubelet.node import NodeRun
 from tests.cluster.kubelet.pod import PodRun
+from tests.cluster.programs import say
 
 
 class Kubelet:
