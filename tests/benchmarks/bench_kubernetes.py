@@ -22,9 +22,9 @@ from controlplane.domain import marks
 from tests.adapters.kubernetes.objects import CATALOGUE, GPU
 from tests.adapters.kubernetes.told import Told
 from tests.cluster.api import Api, Manifest
-from tests.cluster.programs import MissingError, found
 from tests.cluster.handed import Cluster, handed
 from tests.cluster.nodes import KINDS, node
+from tests.cluster.programs import MissingError, found
 from tests.cluster.stage.waiting import until
 from tests.cluster.workloads import pod, pod_spec
 
