@@ -14,7 +14,7 @@ from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.domain.workloads import Piece, PieceKey, Pieces, State, WorkloadsView
 
-REASSERT_EVERY_S = 300.0
+REASSERT_EVERY_S = 60.0
 
 _WRITTEN = {
     State.MISSING: ReasonCode.WORKLOAD_CREATED,
