@@ -80,7 +80,7 @@ class Book:
             if self.apart:
                 page.apart[self.apart] = True
             waited = sum([seconds[index] for index in self.apart])
-            self._add_work(until - first - len(self.apart), sum(seconds[first:until]) - waited)
+            self._add_work(until - first - len(self.apart), _sum(page, first, until) - waited)
             self.apart.clear()
         for rank, starts in enumerate(self.starts):
             if starts:
@@ -172,6 +172,13 @@ class Book:
         for starts in self.recent_starts:
             while starts and float(starts[0][2].max()) < moment:
                 starts.popleft()
+
+
+def _sum(page: Page, first: int, until: int) -> float:
+    """Add the seconds; the numbers of a list lie all over the memory, an array's side by side."""
+    if until - first > FEW:
+        return float(page.service_s[first:until].sum())
+    return sum(page.service_list[first:until])
 
 
 def _by_rank(page: Page, first: int, until: int) -> list[int]:
