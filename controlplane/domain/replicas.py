@@ -56,8 +56,8 @@ _LOADING, _WARM, _SERVING = Lane.LOADING, Lane.WARM, Lane.SERVING
 _UP = frozenset((Phase.PENDING, Phase.RUNNING))
 
 
-class Replica(msgspec.Struct, frozen=True, kw_only=True):
-    """One pod as it was seen."""
+class Replica(msgspec.Struct, frozen=True, kw_only=True, gc=False):
+    """One pod as it was seen. Thousands live long and refer to nothing that refers to them."""
 
     name: ReplicaName
     model: ModelName

@@ -1,16 +1,20 @@
 """Watches on the real API server: listed in pages, followed, taken up again, never old as new."""
 
 import asyncio
+from random import Random
 
 import pytest
 
-from controlplane.adapters.kubernetes.watching import Pauses
+from controlplane.adapters.kubernetes.client import open_api
+from controlplane.adapters.kubernetes.node_shape import Machine, RawNode, keep_node
+from controlplane.adapters.kubernetes.resources import NODES, Place
+from controlplane.adapters.kubernetes.watching import Kind, Pauses, Watch
 from controlplane.ports import UnavailableError
 from tests.cluster.accounts import Account
 from tests.cluster.api import Api
 from tests.cluster.handed import Cluster
 from tests.cluster.nodes import Nodes
-from tests.cluster.seeing import mine, of, reading_account, until, watching
+from tests.cluster.seeing import QUICK, mine, of, reading_account, until, watching
 
 
 @pytest.fixture
@@ -108,3 +112,27 @@ async def test_an_api_server_that_is_away_leaves_no_old_picture_and_is_seen_when
         assert mine(after, names) == mine(before, names)
         names += await nodes.add("T4", kubelet="kwok", ready=False)
         await seen.until(lambda v: mine(v, names) == sorted(names))
+
+
+async def test_a_bug_in_reading_costs_the_picture_for_a_while_and_not_the_daemon(
+    namespace: str, nodes: Nodes, reader: Account
+) -> None:
+    assert namespace
+    await nodes.add("T4", kubelet="kwok", ready=False)
+    faults = [ZeroDivisionError("once")]
+
+    def keep(raw: RawNode) -> Machine:
+        if faults:
+            raise faults.pop()
+        return keep_node(raw)
+
+    api = await open_api(reader.kubeconfig)
+    watch = Watch(api, Place(NODES), Kind(RawNode, keep), lambda: None, Random(1), QUICK)
+    task = asyncio.create_task(watch.run())
+    await watch.first.wait()
+    assert (watch.synced, watch.failure) == (False, "ZeroDivisionError: once")
+
+    await until(lambda: watch.synced)
+    task.cancel()
+    await asyncio.gather(task, return_exceptions=True)
+    await api.close()

@@ -57,7 +57,7 @@ class RawNode(msgspec.Struct, frozen=True):
     status: NodeStatus = NodeStatus()
 
 
-class Machine(msgspec.Struct, frozen=True, kw_only=True):
+class Machine(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """A node as it is kept."""
 
     name: str

@@ -9,7 +9,7 @@ from controlplane.domain.samples import NOT_YET
 from controlplane.ports import EngineState
 
 
-class Spot(msgspec.Struct, frozen=True, kw_only=True):
+class Spot(msgspec.Struct, frozen=True, kw_only=True, gc=False):
     """Where a pod stands, in the fleet's words."""
 
     node_class: ClassName

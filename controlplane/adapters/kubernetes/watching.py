@@ -18,20 +18,26 @@ import msgspec
 import structlog
 
 from controlplane.adapters.kubernetes.client import Api
-from controlplane.adapters.kubernetes.refusals import Asked, ForbiddenError, GoneError, refusal
+from controlplane.adapters.kubernetes.refusals import (
+    Asked,
+    ForbiddenError,
+    GoneError,
+    RefusedError,
+    refusal,
+)
 from controlplane.adapters.kubernetes.resources import Place
 from controlplane.ports import UnavailableError
 
 R = TypeVar("R", bound=msgspec.Struct)
 
-PAGE = 250  # decoding one page must not hold up the event loop
+PAGE = 500
 STALE_S = 15.0  # an older picture is none
 SILENT_S = 100.0  # bookmarks come about once a minute
 LASTS_S = 300  # the API server ends a watch after about so long; it goes on from its version
 FIRST_PAUSE_S = 0.2
 LONGEST_PAUSE_S = 5.0  # once the API server is back, it is seen back so soon
 FORBIDDEN_PAUSE_S = 30.0  # permissions are granted by people
-AT_ONCE = 50  # events between which others get their turn
+AT_ONCE = 50  # objects between which others get their turn
 RELIST_AFTER = 3  # failures in a row, after which the version is not tried again
 TOO_SHORT_S = 1.0  # a watch that ends sooner is no watch
 
@@ -161,9 +167,13 @@ class Watch(Generic[R, K]):
                 log.info("listing anew", what=self.place.full, cause=str(cause))
                 self._version = ""
                 self._broke(str(cause))
-            except UnavailableError as cause:
+            except (UnavailableError, RefusedError) as cause:
                 self.forbidden = isinstance(cause, ForbiddenError)
                 self._broke(str(cause))
+            except Exception as cause:  # a bug costs the picture, never the daemon
+                log.exception("watch failed", what=self.place.full)
+                self._version = ""
+                self._broke(f"{type(cause).__name__}: {cause}")
             if self._failures:
                 await asyncio.sleep(self._pause())
 
@@ -176,10 +186,12 @@ class Watch(Generic[R, K]):
             query = {"limit": str(self._pauses.page), "continue": more}
             body = await self._api.page(asked, query)
             page = _decoded(_PAGE, body)
-            for raw in page.items:
+            for count, raw in enumerate(page.items, 1):
                 kept = self._kind.keep(_decoded(self._decode, raw))
                 if kept is not None:
                     found[kept.key] = kept
+                if count % AT_ONCE == 0:
+                    await asyncio.sleep(0)
             more = page.metadata.continue_
             if not more:
                 break
