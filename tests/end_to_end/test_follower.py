@@ -1,4 +1,4 @@
-"""A follower around the leader's world and store: it shows what was decided, and touches nothing."""
+"""A follower around the leader's world and store: it shows what was decided, touches nothing."""
 
 import asyncio
 
