@@ -1,7 +1,9 @@
 """Signal by signal, the first source with a fresh answer wins; who was passed over says why.
 
 A percentile of no requests is an answer: the source was asked, and nothing happened. A source that
-leaves classes out knows the total and not its parts; there the others count as none of it.
+leaves classes out knows the total and not its parts; there the others count as none of it. A
+gateway that sees nothing of a model whose engines are busy is not in its way, and its zeros mean
+nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,6 +26,7 @@ OF_MODEL: tuple[SignalName, ...] = (
     "utilisation",
 )
 FIELDS = {"arrivals": ("arrivals", "arrivals_steady")}  # of one signal
+BYPASSED = NoData(Absence.EMPTY, "no request comes through it, and yet the engines are busy")
 PERCENTILES = ("wait_p99", "latency_p99")
 
 
@@ -63,6 +66,8 @@ def choose(
 ) -> Sourced:
     """Put a model's load together from what its sources say."""
     aged = {source: _aged(load, at, policy.fresh_s) for source, load in loads.items()}
+    if _bypassed(aged):
+        aged["gateway"] = _of_no_use(aged["gateway"])
     classes: dict[Priority, dict[str, Sample]] = {p: {} for p in PRIORITIES}
     whole: dict[str, Sample] = {}
     chosen: list[Chosen] = []
@@ -88,6 +93,33 @@ def choose(
         **whole,
     )
     return Sourced(load, tuple(chosen))
+
+
+def _bypassed(loads: Mapping[SourceName, ModelLoad]) -> bool:
+    """Say whether a model's requests do not come through the gateway."""
+    gateway = loads.get("gateway")
+    if gateway is None or gateway.in_flight.x or not _sees_nothing(gateway):
+        return False
+    return any(load.in_flight.x for source, load in loads.items() if source != "gateway")
+
+
+def _sees_nothing(load: ModelLoad) -> bool:
+    """Say whether it knows that nothing came; what is unknown is no zero."""
+    told = [
+        sample.x
+        for of in load.classes.values()
+        for sample in (of.queue, of.arrivals, of.arrivals_steady)
+    ]
+    return bool(told) and all(x == 0 for x in told)
+
+
+def _of_no_use(load: ModelLoad) -> ModelLoad:
+    fields = ClassLoad.__struct_fields__
+    return msgspec.structs.replace(
+        load,
+        classes={p: ClassLoad(**dict.fromkeys(fields, BYPASSED)) for p in load.classes},
+        **dict.fromkeys(OF_MODEL, BYPASSED),
+    )
 
 
 def _winner(

@@ -2,7 +2,13 @@
 
 import msgspec
 
-from controlplane.decide.signals.choosing import Chosen, PassedOver, Sourced, choose
+from controlplane.decide.signals.choosing import (
+    BYPASSED,
+    Chosen,
+    PassedOver,
+    Sourced,
+    choose,
+)
 from controlplane.decide.signals.gathering import class_of, gathered
 from controlplane.domain.load import ClassLoad, ModelLoad
 from controlplane.domain.priorities import Priority
@@ -112,3 +118,18 @@ def test_half_of_the_replicas_speak_for_all_and_fewer_do_not() -> None:
 def test_the_class_that_stands_for_all_is_the_strictest_promise() -> None:
     assert class_of(a_policy()) is Priority.HIGH
     assert ClassLoad().queue == NOT_YET
+
+
+def test_a_gateway_that_sees_nothing_of_busy_engines_is_not_believed() -> None:
+    idle = msgspec.structs.replace(a_load(), in_flight=Zero(NOW))
+    found = put_together({"gateway": idle, "engines": engines()})
+
+    assert of(found, "queue").source == "engines"
+    assert of(found, "queue").passed_over == (PassedOver("gateway", BYPASSED),)
+
+
+def test_a_gateway_that_sees_nothing_of_idle_engines_is_believed() -> None:
+    idle = msgspec.structs.replace(a_load(), in_flight=Zero(NOW))
+    resting = msgspec.structs.replace(engines(0.0), in_flight=Zero(NOW))
+
+    assert of(put_together({"gateway": idle, "engines": resting}), "queue").source == "gateway"
