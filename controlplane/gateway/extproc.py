@@ -36,7 +36,7 @@ EOF = grpc.aio.EOF
 GO_ON = pb.ProcessingResponse(response_trailers=pb.TrailersResponse()).SerializeToString()
 
 
-class ExternalProcessor:
+class EnvoyAdmission:
     """Answers Envoy."""
 
     def __init__(self, door: Door, secret: str, probing: Callable[[str], None]) -> None:

@@ -7,7 +7,7 @@ import grpc.aio
 from controlplane.gateway.door import Door
 from controlplane.gateway.ended import Ended
 from controlplane.gateway.endings import AccessLogs
-from controlplane.gateway.extproc import ExternalProcessor
+from controlplane.gateway.extproc import EnvoyAdmission
 
 MOST_STREAMS = 2**31 - 1
 MOST_PENDING = 200_000
@@ -33,7 +33,7 @@ class EnvoyFront:
         probing: Callable[[str], None],
     ) -> None:
         """Admit through this door; tell how requests ended, and which are probes."""
-        self._processor = ExternalProcessor(door, secret, probing)
+        self._processor = EnvoyAdmission(door, secret, probing)
         self._logs = AccessLogs(heard)
         self._server = grpc.aio.server(options=OPTIONS)
 
