@@ -83,6 +83,7 @@ class ReasonCode(StrEnum):
     WORKLOAD_DRIFTED = "WorkloadDrifted"
     WORKLOAD_REFUSED = "WorkloadRefused"
     ROLLOUT_STUCK = "RolloutStuck"
+    WORKLOAD_LEFT = "WorkloadLeft"
     OWNED_BY_ANOTHER = "OwnedByAnother"
     DISOWNED = "Disowned"
     # matching and placement

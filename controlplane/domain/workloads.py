@@ -21,6 +21,7 @@ class State(StrEnum):
     DRIFTED = "drifted"  # somebody else wrote into what is ours
     FOREIGN = "foreign"  # it is somebody else's: never touched
     STUCK = "stuck"  # it is written, and its pods do not come up
+    LEFT = "left"  # it is ours, and the catalogue asks for it no longer
     REFUSED = "refused"  # it cannot be written; `why` says what is missing
 
 

@@ -1,8 +1,11 @@
 """What stands is kept as the catalogue says: created, changed, drifted, foreign, stray."""
 
+from dataclasses import replace
+
 from controlplane.decide.workloads.cycle import WorkloadsMemory, cycle
 from controlplane.domain.actions import Ensure, Remove, SetReplicas
 from controlplane.domain.decisions import DONE, Ending
+from controlplane.domain.quantities import ModelName
 from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.workloads import Piece, State
 from tests.cluster.accounts import grant, issue
@@ -171,3 +174,21 @@ async def test_what_may_not_be_read_is_said_and_the_rest_is_read(
         assert budget.state is State.REFUSED
         assert "kubectl create role controlplane-list-poddisruptionbudgets" in budget.why
         assert found[f"Deployment/{NAME}"].state is State.MISSING
+
+
+async def test_what_left_the_catalogue_is_said_and_stays(
+    cluster: Cluster, api: Api, namespace: str
+) -> None:
+    async with writer(cluster.admin_kubeconfig, namespace) as by:
+        await kept(by)
+        other = a_catalogue()
+        await by.cluster.swap_catalogue(
+            replace(other, models={ModelName("other"): other.models[CHAT]})
+        )
+
+        found = await pieces(by)
+
+        left = found[f"Deployment/{NAME}"]
+        assert left.state is State.LEFT
+        assert left.show == f"kubectl delete deployment {NAME} -n {namespace}"
+        assert await api.get(DEPLOYMENT.format(namespace))

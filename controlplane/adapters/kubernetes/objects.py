@@ -6,7 +6,7 @@ others (a restart annotation, an injected sidecar) stay as they are.
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 from controlplane.adapters.kubernetes.adopted import label_pods, unlabelled
@@ -128,6 +128,7 @@ class Objects:
         for each in wanted.values():
             piece = await self._piece(each, live[each.kind])
             pieces.setdefault(each.subject, []).append(piece)
+        pieces.setdefault(FLEET, []).extend(self._left(wanted, live))
         lost = strays(self._scope.ours())
         subjects = [
             Pieces(
@@ -138,6 +139,16 @@ class Objects:
             for subject in (FLEET, *self._scope.catalogue.models)
         ]
         return WorkloadsView(at=at, subjects=tuple(subjects))
+
+    def _left(
+        self, wanted: Mapping[PieceKey, Wanted], live: Mapping[str, _Live]
+    ) -> Iterator[Piece]:
+        """Find what is ours and no longer asked for. It may serve somebody: people delete it."""
+        for kind, listed in live.items():
+            for name, found in listed.of.items():
+                if f"{kind}/{name}" not in wanted and is_ours(found):
+                    show = f"kubectl delete {kind.lower()} {name} -n {self._scope.namespace}"
+                    yield Piece(kind=kind, name=name, state=State.LEFT, show=show)
 
     async def rivals(self) -> Rivals:
         """Give who else scales, as it was seen last."""

@@ -25,6 +25,7 @@ _LEFT = {
     State.FOREIGN: ReasonCode.OWNED_BY_ANOTHER,
     State.REFUSED: ReasonCode.WORKLOAD_REFUSED,
     State.STUCK: ReasonCode.ROLLOUT_STUCK,
+    State.LEFT: ReasonCode.WORKLOAD_LEFT,
 }
 
 

@@ -79,6 +79,7 @@ EVENTS = frozenset(
         ReasonCode.WORKLOAD_REFUSED,
         ReasonCode.OWNED_BY_ANOTHER,
         ReasonCode.ROLLOUT_STUCK,
+        ReasonCode.WORKLOAD_LEFT,
         ReasonCode.DISOWNED,
     }
 )

@@ -89,6 +89,15 @@ def test_a_rollout_that_is_stuck_is_said_and_left_to_end() -> None:
     )
 
 
+def test_what_the_catalogue_asks_for_no_longer_is_left_to_people() -> None:
+    choice = decided(piece(State.LEFT, show="kubectl delete deployment chat-t4 -n models"))
+
+    (reason,) = choice.trail
+    assert reason.code is ReasonCode.WORKLOAD_LEFT
+    assert choice.actions == ()
+    assert "kubectl delete deployment chat-t4" in clause(reason.code, reason.evidence)
+
+
 def test_a_pod_nobody_keeps_is_deleted() -> None:
     stray = Stray(name=ReplicaName("chat-t4-x"), why="released by its ReplicaSet")
 

@@ -33,6 +33,12 @@ WORKLOADS: Table = {
         "A changed template replaces pods one at a time and never one fewer; without a free "
         "device, or with an engine that does not start, the old pods serve on.",
     ),
+    C.WORKLOAD_LEFT: Wording(
+        "Left over",
+        "the catalogue asks for [{object}|an object] no longer[; {show} takes it away]",
+        "What was made for a model, a variant or a class that left the catalogue stays, with its "
+        "pods: only a person deletes what may still serve somebody.",
+    ),
     C.OWNED_BY_ANOTHER: Wording(
         "Owned by another",
         "[{object}|an object] is [in the hands of {by}|somebody else's][; {show} shows it]",
