@@ -1,5 +1,6 @@
 """Pages over HTTP: what they say, what they keep to themselves, what they do."""
 
+import html
 import re
 from dataclasses import replace
 
@@ -70,6 +71,29 @@ async def test_costs_are_shown_adding_up(client: Client) -> None:
     assert "adds up to the last millionth" in page
     total, bill = re.findall(r"<b>(¥[^<]*)</b></td></tr>", page)[-2:]
     assert total == bill
+
+
+async def test_the_raw_costs_are_those_of_the_page_and_every_link_to_them_leads_somewhere(
+    client: Client,
+) -> None:
+    page = await text(client, "/costs?by=model&range=30d")
+
+    links = [
+        html.unescape(link) for link in re.findall(r'href="(/api/v1/(?:costs|ledger)[^"]*)"', page)
+    ]
+    assert len(links) == 3
+    for link in links:
+        assert (await client.get(link)).status == 200
+        days = (
+            float(re.findall(r"end=(\d+)", link)[0]) - float(re.findall(r"start=(\d+)", link)[0])
+        ) / 86_400
+        assert 29 < days <= 30
+
+
+async def test_the_usual_scenario_is_chosen_until_something_was_run(client: Client) -> None:
+    page = await text(client, "/what-if")
+
+    assert re.findall(r'<option value="([^"]*)"[^>]* selected>', page) == ["seed-000"]
 
 
 async def test_what_nobody_measures_is_not_invented(client: Client) -> None:

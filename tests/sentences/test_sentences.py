@@ -56,6 +56,14 @@ def test_a_code_without_any_evidence_still_makes_a_whole_sentence(
     assert "  " not in said
 
 
+@pytest.mark.parametrize(("devices", "said"), [(1, "on 1 device "), (2, "on 2 devices ")])
+def test_one_device_is_no_devices(devices: int, said: str) -> None:
+    needed = Evidence("need", 40.0, 72.0, "GiB")
+    fits = Reason(ReasonCode.FITS, 0, 0, (Evidence("devices", devices), needed))
+
+    assert said in sentence(fits, "en")
+
+
 @given(st.sampled_from(list(ReasonCode)), EVIDENCE, st.sampled_from(LANGUAGES))
 def test_no_evidence_can_break_a_sentence(
     code: ReasonCode, evidence: tuple[Evidence, ...], language: str

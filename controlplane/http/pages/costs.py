@@ -42,6 +42,8 @@ async def context(state: State, view: View) -> Context:
             model=view.get("model") or None,
         ),
     )
+    shown = {"start": f"{span.start:.0f}", "end": f"{span.end:.0f}"}
+    whose = {key: view.get(key) for key in ("team", "model") if view.get(key)}
     used = tuple(kind for kind in KINDS if found.by_kind.get(kind))
     bars = stacked_bars(
         [(day_label(key, view.language), parts) for key, parts in every_day(span, found.days)],
@@ -56,6 +58,8 @@ async def context(state: State, view: View) -> Context:
         "nobody": NOBODY,
         "reach": reach,
         "by": by,
+        "span": shown,  # so that the raw figures are those of the page
+        "asked": {"by": by, **shown, **whose},
         "ranges": _ranges(view.language),
         "sides": _sides(view.language),
         "last": span.end - 1,

@@ -20,6 +20,7 @@ WIDTH, HEIGHT, LEFT, FOOT, RIGHT = 800, 360, 48, 40, 96
 UNDER_WAY = ("queued", "running")
 MOST_POLICIES = 24
 ANSWERED = ("high", "medium", "low")
+FIRST_SCENARIO = "seed-000"  # chosen in the form until something was run
 
 
 class Point(NamedTuple):
@@ -51,7 +52,7 @@ async def context(state: State, view: View) -> Context:
     """Gather what can be run, what runs, and what came out."""
     runs = await state.whatif.runs()
     names = list(dict.fromkeys(run.scenario for run in runs))
-    scenario = view.get("scenario") or (names[0] if names else "")
+    scenario = view.get("scenario") or (names[0] if names else FIRST_SCENARIO)
     of_scenario = [run for run in runs if run.scenario == scenario]
     done = _newest(run for run in of_scenario if run.state == "done" and run.report)
     return {

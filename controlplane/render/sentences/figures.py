@@ -111,7 +111,12 @@ def blanks(evidence: Iterable[Evidence]) -> dict[str, str]:
 
 def _named(one: Evidence, name: str, limit_name: str) -> dict[str, str]:
     value, limit = pair(one)
-    named = ((name, one.value, value), (limit_name, one.limit, limit))
+    plural = "" if one.value == 1 else "s"  # "{devices} device{devices.s}"
+    named = (
+        (name, one.value, value),
+        (f"{name}.s", one.value, plural),
+        (limit_name, one.limit, limit),
+    )
     return {key: written for key, known, written in named if known is not None}
 
 

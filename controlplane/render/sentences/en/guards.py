@@ -50,7 +50,8 @@ GUARDS: Table = {
     ),
     C.NO_DEVICES: Wording(
         "No devices",
-        "[it needs {devices} devices {per} and there are {devices.limit}|there are no devices]"
+        "[it needs {devices} device{devices.s} {per} and there are {devices.limit}"
+        "|there are no devices]"
         "[ of class {node_class}]",
         "The cluster was seen and reports no device the model could use.",
     ),

@@ -6,7 +6,7 @@ from controlplane.render.sentences.wording import Table, Wording
 MATCHING: Table = {
     C.FITS: Wording(
         "Fits",
-        "it fits[ on {devices} devices][ and needs {seen}][ of {limit}]",
+        "it fits[ on {devices} device{devices.s}][ and needs {seen}][ of {limit}]",
         "Weights, KV cache and overhead fit into the usable memory of the devices.",
     ),
     C.TOO_SMALL: Wording(
