@@ -145,6 +145,10 @@ class Api:
                 raise refusal(asked, response.status, await response.read())
             yield response.content
 
+    def apart(self, request_s: float) -> "Api":
+        """Give a caller that waits for nobody else's requests, and gives up after so long."""
+        return Api(self._door, request_s=request_s)
+
     async def close(self) -> None:
         """Close all connections."""
         await self._door.close()

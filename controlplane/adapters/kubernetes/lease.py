@@ -42,10 +42,12 @@ class LeaseElection:
         times: LeaseTimes | None = None,
         elapsed: Callable[[], float] = since_boot,
     ) -> None:
-        """Stand under a name that no other process has; `api` answers within half the deadline."""
+        """Stand under a name that no other process has."""
         self.changed: Callable[[], None] = lambda: None  # called when this daemon begins or ends
         self.trouble = ""  # why there is no election, in one sentence
-        self._api = api
+        # A renewal must not queue behind a burst of other writes, nor wait for one lost answer
+        # until the deadline has passed.
+        self._api = api.apart((times or LeaseTimes()).renew_deadline_s / 2)
         self._place = Place(LEASES, namespace, LEASE)
         self._elapsed = elapsed
         self._tenure = Tenure(identity, times or LeaseTimes())
