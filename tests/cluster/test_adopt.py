@@ -148,6 +148,31 @@ async def test_pods_made_after_the_adoption_get_their_labels_and_load(
         assert await endpoints(api, namespace) == 2
 
 
+async def test_a_number_somebody_else_writes_is_taken_back_and_all_can_still_be_undone(
+    cluster: Cluster, api: Api, namespace: str, nodes: Nodes, adopt: Adopt
+) -> None:
+    await standing(api, namespace, nodes)
+    before = await objects(api, namespace)
+    await adopt(f"{namespace}/{NAME}", "--model", CHAT, "--class", T4, "--yes")
+    scale = f"/apis/apps/v1/namespaces/{namespace}/deployments/{NAME}/scale"
+    await api.patch(scale, {"spec": {"replicas": 3}}, fieldManager="kubectl-scale")
+    async with writer(cluster.admin_kubeconfig, namespace, a_catalogue(deployment=NAME)) as by:
+        view = await by.cluster.standing()
+        (piece,) = [p for s in view.subjects for p in s.pieces if p.kind == "Deployment"]
+        refused = await by.cluster.apply(SetReplicas(CHAT, T4, 2))
+        assert await by.cluster.apply(Ensure("Deployment", NAME, force=True)) == DONE
+
+        assert (piece.state, piece.by) == (State.DRIFTED, "kubectl-scale")
+        assert "kubectl-scale" in refused.note
+        assert await by.cluster.apply(SetReplicas(CHAT, T4, 2)) == DONE
+
+    code, said = await adopt(f"{namespace}/{NAME}", "--undo", "--yes")
+    assert code == 0, said
+    after = await objects(api, namespace)
+    deployed = f"{NAME}/apis/apps/v1/namespaces/{namespace}/deployments"
+    assert after[deployed] == before[deployed]
+
+
 async def test_what_an_autoscaler_scales_is_not_adopted(
     api: Api, namespace: str, nodes: Nodes, adopt: Adopt
 ) -> None:

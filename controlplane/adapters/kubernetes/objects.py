@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from controlplane.adapters.kubernetes.adopted import label_pods, unlabelled
+from controlplane.adapters.kubernetes.adopted import keep_adopted, unlabelled
 from controlplane.adapters.kubernetes.client import Manifest
 from controlplane.adapters.kubernetes.comparing import (
     compared,
@@ -20,6 +20,7 @@ from controlplane.adapters.kubernetes.comparing import (
     to_apply,
 )
 from controlplane.adapters.kubernetes.fencing import refused
+from controlplane.adapters.kubernetes.field_owners import number_writer
 from controlplane.adapters.kubernetes.ownership import Rivals, rivals
 from controlplane.adapters.kubernetes.refusals import ForbiddenError, MissingError
 from controlplane.adapters.kubernetes.resources import (
@@ -171,7 +172,7 @@ class Objects:
             return refused(wanted.why)
         live = await self._one(wanted)
         if wanted.adopted:
-            return await label_pods(self._scope, wanted, live)
+            return await keep_adopted(self._scope, wanted, live, force=action.force)
         if live is not None and not is_ours(live):
             return refused(f"{wanted.kind} {wanted.name} is not managed by controlplane")
         await self.write(wanted, live, force=action.force)
@@ -241,6 +242,9 @@ class Objects:
         others = foreign(wanted, live, (await self.rivals()).get(wanted.key), adopt)
         if others is not None:
             return others
+        writer = None if wanted.elsewhere else number_writer(live)
+        if writer is not None:
+            return said(wanted, State.DRIFTED, by=writer, what="spec.replicas", show=adopt)
         try:
             new = await unlabelled(self._scope, wanted, live)
         except ForbiddenError as cause:
