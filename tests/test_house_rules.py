@@ -20,8 +20,8 @@ BANNED_ENDINGS = ("Manager", "Handler", "Processor", "Service", "Info", "Data", 
 TOP_LEVEL = {
     ".ci", ".dockerignore", ".gitignore", ".npmrc", "CHANGELOG.md", "Dockerfile", "LICENSE",
     "Makefile", "README.md",
-    "controlplane", "deploy", "docs", "migrations", "package-lock.json", "package.json",
-    "pyproject.toml", "requirements.lock", "tests", "web",
+    "Makefile", "README.md", "controlplane", "deploy", "docs", "migrations", "package-lock.json",
+    "package.json", "pyproject.toml", "requirements.lock", "tests", "web",
 }  # fmt: skip
 
 
