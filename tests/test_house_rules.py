@@ -19,7 +19,6 @@ DOMAIN_WORDS = {"NoData"}  # a kind of sample, not a bag of things
 BANNED_ENDINGS = ("Manager", "Handler", "Processor", "Service", "Info", "Data", "Helper")
 TOP_LEVEL = {
     ".ci", ".dockerignore", ".gitignore", ".npmrc", "CHANGELOG.md", "Dockerfile", "LICENSE",
-    "Makefile", "README.md",
     "Makefile", "README.md", "controlplane", "deploy", "docs", "migrations", "package-lock.json",
     "package.json", "pyproject.toml", "requirements.lock", "tests", "web",
 }  # fmt: skip
