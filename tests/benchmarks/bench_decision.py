@@ -32,7 +32,8 @@ def main() -> None:
     for name, seen in (("calm", calm), ("burst", burst)):
         decide = partial(decide_scale, seen)
         rounds = [
-            (timeit(decide, process_time, number=TIMES), additions_ns()) for _ in range(ROUNDS)
+            (timeit(decide, timer=process_time, number=TIMES), additions_ns())
+            for _ in range(ROUNDS)
         ]
         took, addition = (min(column) for column in zip(*rounds, strict=True))
         rules = len(decide_scale(seen).trail)

@@ -28,6 +28,13 @@ class Wish(msgspec.Struct, frozen=True, gc=False):
     evidence: tuple[Evidence, ...]
 
 
+# What is said in nearly every decision: Python 3.11 looks an enum's members up slowly.
+TURNED_AWAY = ReasonCode.TURNED_AWAY
+DRAIN_WITHIN, P99_WITHIN = ReasonCode.DRAIN_WITHIN, ReasonCode.P99_WITHIN
+MEMORY_WITHIN = ReasonCode.MEMORY_WITHIN
+OFFERED_LOAD_WITHIN = ReasonCode.OFFERED_LOAD_WITHIN
+OFFERED_LOAD_HIGH = ReasonCode.OFFERED_LOAD_HIGH
+
 _WAIT = {priority: f"wait_p99_{priority}" for priority in PRIORITIES}
 _LATENCY = {priority: f"latency_p99_{priority}" for priority in PRIORITIES}
 
@@ -41,7 +48,7 @@ def turned_away(seen: ScaleInput, now: Figures) -> Wish | None:
     wanted = now.replicas_for(now.work, seen.policy.scaling.burst_ceiling)
     return Wish(
         wanted,
-        ReasonCode.TURNED_AWAY,
+        TURNED_AWAY,
         (Evidence("turned_away", now.turned_away, 0, "/s"), _work(now)),
     )
 
@@ -59,7 +66,7 @@ def drain_too_slow(seen: ScaleInput, now: Figures) -> Wish | None:
         Evidence("throughput", now.slots / now.service_s, None, "/s per replica"),
     )
     if now.queue == 0 or (drain_s is not None and drain_s <= limit):
-        return Wish(None, ReasonCode.DRAIN_WITHIN, evidence)
+        return Wish(None, DRAIN_WITHIN, evidence)
     to_drain = now.queue * now.service_s / limit
     wanted = now.replicas_for(to_drain + (now.work or 0.0), 1.0)
     return Wish(max(wanted, 1), ReasonCode.DRAIN_TOO_SLOW, evidence)
@@ -84,7 +91,7 @@ def p99_broken(seen: ScaleInput, now: Figures) -> Wish | None:
             served = Evidence(_LATENCY[priority], latency, limit, "s")
             return Wish(_one_more(seen, now), ReasonCode.LATENCY_P99_BROKEN, (served, evidence))
         within.append(evidence)
-    return Wish(None, ReasonCode.P99_WITHIN, tuple(within))
+    return Wish(None, P99_WITHIN, tuple(within))
 
 
 def memory_above_watermark(seen: ScaleInput, now: Figures) -> Wish | None:
@@ -94,7 +101,7 @@ def memory_above_watermark(seen: ScaleInput, now: Figures) -> Wish | None:
         return None
     evidence = Evidence("memory", now.memory, watermark, "")
     if now.memory <= watermark:
-        return Wish(None, ReasonCode.MEMORY_WITHIN, (evidence,))
+        return Wish(None, MEMORY_WITHIN, (evidence,))
     wanted = ceil(now.serving * now.memory / watermark)
     return Wish(max(wanted, now.serving + 1), ReasonCode.MEMORY_ABOVE_WATERMARK, (evidence,))
 
@@ -110,8 +117,8 @@ def offered_load_high(seen: ScaleInput, now: Figures) -> Wish | None:
     offered = work / (now.current * now.slots) if now.current else None
     evidence = (Evidence("offered_load", offered, ceiling, ""), _work(now))
     if work == 0 or (offered is not None and offered <= ceiling):
-        return Wish(None, ReasonCode.OFFERED_LOAD_WITHIN, evidence)
-    return Wish(now.replicas_for(work, ceiling), ReasonCode.OFFERED_LOAD_HIGH, evidence)
+        return Wish(None, OFFERED_LOAD_WITHIN, evidence)
+    return Wish(now.replicas_for(work, ceiling), OFFERED_LOAD_HIGH, evidence)
 
 
 def devices_busy(seen: ScaleInput, now: Figures) -> Wish | None:
