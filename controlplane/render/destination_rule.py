@@ -17,6 +17,7 @@ from controlplane.domain.quantities import ModelName
 from controlplane.render.naming import Manifest, dns_label, metadata
 
 PANIC_PERCENT = 50
+LEAST_EJECTION_S = 30.0  # a shorter one flaps; else it is out for as long as it needs to load
 
 
 def destination_rule(
@@ -69,13 +70,15 @@ def _outliers(model: Model, serving: int) -> Manifest | None:
     percent = ejection_percent(serving)
     if breaker.replica_failures is None or percent == 0:
         return None
+    loads = max(variant.load_s for variant in model.variants.values())
+    out_s = breaker.ejection_s or max(LEAST_EJECTION_S, loads)
     return {
         "consecutive5xxErrors": 0,  # a 500 of one request says nothing about the replica
         "consecutiveGatewayErrors": breaker.replica_failures,
         "splitExternalLocalOriginErrors": True,
         "consecutiveLocalOriginFailures": breaker.replica_failures,
         "interval": f"{max(1, round(breaker.interval_s))}s",
-        "baseEjectionTime": f"{max(1, round(breaker.ejection_s))}s",
+        "baseEjectionTime": f"{max(1, round(out_s))}s",
         "maxEjectionPercent": percent,
         "minHealthPercent": PANIC_PERCENT,
     }

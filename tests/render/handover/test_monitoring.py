@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.domain.sources import PrometheusSource
+from controlplane.render.destination_rule import destination_rule
 from controlplane.render.naming import Manifest
 from controlplane.render.prometheus_rules import (
     adapter_rules,
@@ -18,11 +19,13 @@ from controlplane.render.prometheus_rules import (
     recording_groups,
     rule,
 )
+from controlplane.settings import load_catalogue
 from controlplane.settings.manifests import manifests_text
 from controlplane.telemetry.metrics import Metrics
 from tests.render.handover.golden import check_text
 
-DEPLOY = Path(__file__).parents[3] / "deploy" / "prometheus"
+ROOT = Path(__file__).parents[3]
+DEPLOY = ROOT / "deploy" / "prometheus"
 SOURCE = PrometheusSource(address="http://prometheus:9090")
 RECORDING, ALERTS = recording_groups(SOURCE), alert_groups()
 SPACE = "controlplane"
@@ -65,6 +68,13 @@ tests:
         alertname: ControlplaneSignalMissing
         exp_alerts: [{exp_labels: {model: chat, signal: queue, why: Empty, severity: warning}, exp_annotations: {summary: "queue of chat is not known: Empty; nothing is scaled down meanwhile"}}]
 """  # noqa: E501  # series are written as promtool reads them
+
+
+def test_the_example_of_deploy_istio_is_what_is_rendered() -> None:
+    example = load_catalogue(ROOT / "deploy" / "examples" / "fleet.yaml")
+    made = [destination_rule(name, example, SPACE, 2) for name in example.models]
+
+    check_text(ROOT / "deploy" / "istio" / "destination-rules.yaml", manifests_text(made))
 
 
 @pytest.mark.parametrize("name", FILES)
