@@ -63,11 +63,12 @@ class Balancer:
         task.add_done_callback(self._sent.discard)
         return task
 
-    async def served(self, count: int, within_s: float) -> None:
-        """Await that so many endpoints serve."""
+    async def served(self, count: int, within_s: float, *, exactly: bool = False) -> None:
+        """Await that at least so many endpoints serve, or just so many."""
 
         async def enough() -> bool:
-            return len(self.endpoints) >= count
+            there = len(self.endpoints)
+            return there == count if exactly else there >= count
 
         await until(enough, within_s, lambda: f"{self.endpoints} serve, not {count}")
 

@@ -1,0 +1,92 @@
+"""From a broken promise to one more endpoint, and twenty promotions at once, on the test cluster.
+
+Limits: breach, seen by scraping the engines -> lane flipped -> endpoint in the EndpointSlice within
+2.5 s at the 99th percentile; twenty promotions within 3 s. Run it where the cluster is:
+
+    python -m tests.cluster run -- python -m tests.benchmarks promotion
+"""
+
+import asyncio
+import tempfile
+from pathlib import Path
+from statistics import median
+from time import monotonic
+
+import aiohttp
+
+from tests.cluster.handed import handed
+from tests.cluster.nodes import Nodes
+from tests.cluster.stage.daemon import Daemon
+from tests.cluster.stage.fleet_text import fleet_text
+from tests.cluster.stage.scene import Scene, scene
+
+ROUNDS, AT_ONCE = 20, 20
+SPACE = "promotion"
+MANY = "many"
+
+
+async def breach(stage: Scene) -> list[float]:
+    """Let a queue build up in the one engine that serves, again and again."""
+    took = []
+    fleet = fleet_text(slots=4, service_s=0.5, most=2, stabilisation_s=4.0)
+    async with stage.daemon(fleet), stage.balancer() as balancer:
+        for _ in range(ROUNDS):
+            await stage.lanes.settle(90.0, serving=1, warm=1)
+            await balancer.served(1, 20.0, exactly=True)
+            load = asyncio.create_task(balancer.load(16.0, 6.0))  # 8 busy slots of 4
+            began = monotonic()
+            await balancer.served(2, 30.0)
+            took.append(monotonic() - began)
+            await load
+    return sorted(took)
+
+
+async def twenty(stage: Scene) -> float:
+    """Pin the target twenty higher, with twenty warm."""
+    fleet = fleet_text(load_s=0.2, most=AT_ONCE + 1, spares=AT_ONCE)
+    async with stage.daemon(fleet) as daemon, stage.balancer() as balancer:
+        await stage.lanes.settle(240.0, serving=1, warm=AT_ONCE)
+        await balancer.served(1, 20.0)
+        began = monotonic()
+        await _pin(daemon, AT_ONCE + 1)
+        await balancer.served(AT_ONCE + 1, 60.0)
+        return monotonic() - began
+
+
+async def _pin(daemon: Daemon, replicas: int) -> None:
+    place = f"{daemon.url}/api/v1/overrides/chat"
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(place, json={"verb": "pin", "replicas": replicas}) as answer,
+    ):
+        answer.raise_for_status()
+
+
+async def main() -> None:
+    """Print what both take."""
+    cluster = handed()
+    if isinstance(cluster, str):
+        print(f"not measured: {cluster}")
+        return
+    async with cluster.api() as api:
+        for space, nodes in ((SPACE, 1), (MANY, 11)):
+            meta = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
+            await api.create(meta)
+            made = Nodes(api, space)
+            await made.add("T4", nodes)
+            with tempfile.TemporaryDirectory() as folder:
+                stage = await scene(cluster, api, made, space, Path(folder))
+                if space == SPACE:
+                    took = await breach(stage)
+                    print(
+                        f"breach to endpoint, {ROUNDS} times: median {median(took):.2f} s, "
+                        f"worst {took[-1]:.2f} s (limit 2.5 s)",
+                        flush=True,
+                    )
+                else:
+                    print(f"{AT_ONCE} promotions: {await twenty(stage):.2f} s (limit 3 s)")
+            await made.clear()
+
+
+if __name__ == "__main__":
+    asyncio.run(main())
