@@ -53,6 +53,7 @@ class Kubelet:
     def _enter(self, node: Manifest) -> None:
         name = node["metadata"]["name"]
         if name in self._nodes:
+            self._nodes[name].seen(node)
             return
         self._numbers = self._numbers % 250 + 1
         run = self._nodes[name] = NodeRun(self._api, node, self._numbers, self._machine)

@@ -1,6 +1,7 @@
 """What pods share: all nodes are one machine, and each has images and a voice of its own."""
 
 import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,14 +13,16 @@ _BYTES = 15_000_000_000  # an engine's image; the scheduler prefers nodes that h
 class Images:
     """The images of one node. The first pod that wants one waits for it, others wait with it."""
 
-    def __init__(self, pull_s: float) -> None:
+    def __init__(self, pull_s: float, changed: Callable[[], None]) -> None:
         self._pull_s = pull_s
+        self._changed = changed
         self._pulls: dict[str, asyncio.Task[None]] = {}
 
     async def fetched(self, image: str) -> None:
         """Await that an image is here."""
         if image not in self._pulls:
-            self._pulls[image] = asyncio.create_task(asyncio.sleep(self._pull_s))
+            self._pulls[image] = pull = asyncio.create_task(asyncio.sleep(self._pull_s))
+            pull.add_done_callback(lambda _: self._changed())
         await asyncio.shield(self._pulls[image])
 
     def status(self) -> list[Manifest]:

@@ -1,6 +1,7 @@
 """One node: its pods, its lease and its status; it can be told to fall silent, or to freeze."""
 
 import asyncio
+from contextlib import suppress
 
 import aiohttp
 
@@ -10,6 +11,7 @@ from tests.cluster.arguments import PULL_S
 from tests.cluster.kubelet.machine import Images, Machine, Seat
 from tests.cluster.kubelet.moments import fine_stamp, stamp
 from tests.cluster.kubelet.pod import PodRun
+from tests.cluster.nodes import is_ready
 
 _BEAT_S = 4.0
 _LEASES = "/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases"
@@ -28,7 +30,9 @@ class NodeRun:
         self._next = 0
         self._voice = asyncio.Event()
         self._voice.set()
-        self._images = Images(float(notes.get(PULL_S, "0")))
+        self._due = asyncio.Event()
+        self._written: Manifest | None = None
+        self._images = Images(float(notes.get(PULL_S, "0")), self._due.set)
         self._seat = Seat(machine, f"{self._network}.1", self._images, self._voice)
         self._runs: dict[str, asyncio.Task[None]] = {}
 
@@ -63,20 +67,34 @@ class NodeRun:
                     container.kill()
         self._voice.set()
 
+    def seen(self, node: Manifest) -> None:
+        """Take in what the API server says of it: whoever doubts it is told at once."""
+        if not is_ready(node):
+            self._written = None
+            self._due.set()
+
     async def _beat(self) -> None:
+        """Renew the lease every few seconds, and write the status whenever it is another."""
         while True:
             await self._voice.wait()
+            self._due.clear()
+            wait_s = _BEAT_S
             try:
                 await self._renew()
-                await self._api.patch(
-                    f"/api/v1/nodes/{self.name}/status", {"status": self._status()}, "strategic"
-                )
+                await self._write()
             except (RefusedError, aiohttp.ClientError, TimeoutError):
-                await asyncio.sleep(
-                    0.5
-                )  # the API server is away; a beat is due as soon as it is back
-                continue
-            await asyncio.sleep(_BEAT_S)
+                wait_s = 0.5  # the API server is away; a beat is due as soon as it is back
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._due.wait(), wait_s)
+
+    async def _write(self) -> None:
+        status = self._status()
+        if status != self._written:
+            now = stamp(wall())
+            conditions = [{**one, "lastHeartbeatTime": now} for one in status["conditions"]]
+            body = {"status": {**status, "conditions": conditions}}
+            await self._api.patch(f"/api/v1/nodes/{self.name}/status", body, "strategic")
+            self._written = status
 
     async def _renew(self) -> None:
         spec = {"holderIdentity": self.name, "leaseDurationSeconds": 40,
@@ -90,13 +108,9 @@ class NodeRun:
             await self._api.post(_LEASES, {"metadata": meta, "spec": spec})
 
     def _status(self) -> Manifest:
-        now = stamp(wall())
         conditions = [
-            {"type": "Ready", "status": "True", "reason": "KubeletReady", "lastHeartbeatTime": now},
-            *(
-                {"type": kind, "status": "False", "reason": "None", "lastHeartbeatTime": now}
-                for kind in _TROUBLES
-            ),
+            {"type": "Ready", "status": "True", "reason": "KubeletReady"},
+            *({"type": kind, "status": "False", "reason": "None"} for kind in _TROUBLES),
         ]
         return {
             "conditions": conditions,

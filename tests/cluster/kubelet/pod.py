@@ -12,6 +12,7 @@ from tests.cluster.kubelet.filesystem import Volumes, within
 from tests.cluster.kubelet.machine import Seat
 from tests.cluster.kubelet.probes import Target
 from tests.cluster.kubelet.status import StatusOf
+from tests.cluster.nodes import is_ready
 
 _GRACE_S = 30.0
 
@@ -84,6 +85,8 @@ class PodRun:
         self._pod = pod
         if "deletionTimestamp" in pod["metadata"]:
             self._ending.set()
+        if self._written is not None and is_ready(pod) is not is_ready({"status": self._written}):
+            self._written = None  # somebody else, who believed the node dead, has written it
         self._changed.set()  # a readiness gate may have moved
 
     def gone(self) -> None:
