@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.reasons import ReasonCode
 from tests.gateway.engine import Engine
 from tests.gateway.running import (
@@ -22,6 +23,7 @@ from tests.gateway.running import (
     running,
 )
 
+NEVER = BreakerPolicy(failures=None)  # many resets in a row are what is wanted
 MEGABYTES_4 = b"x" * (4 << 20)
 
 
@@ -156,7 +158,7 @@ async def test_counters_return_to_zero_after_random_disconnects(
     chance = random.Random(7)
     async with (
         Engine() as engine,
-        running(tmp_path, a_plan(a_model(endpoint(engine, 4))), **front) as run,
+        running(tmp_path, a_plan(a_model(endpoint(engine, 4), breaker=NEVER)), **front) as run,
     ):
 
         async def one() -> None:
