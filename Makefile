@@ -23,7 +23,10 @@ run: install ## Run the embedded fleet; open http://127.0.0.1:8080 (ten times re
 
 test: install $(SYSTEM) ## Run all tests
 	$(BIN)/pytest -n auto --dist worksteal --ignore=tests/cluster
-	$(BIN)/python -m tests.cluster run --keda -- $(BIN)/pytest tests/cluster
+	$(BIN)/python -m tests.cluster run -- $(BIN)/pytest tests/cluster -m "not keda"
+
+test-keda: install $(SYSTEM) ## Run the tests with a real KEDA; building it takes ten minutes
+	$(BIN)/python -m tests.cluster run --keda -- $(BIN)/pytest tests/cluster -m keda
 
 check: install ## Lint, types, layers
 	$(BIN)/ruff format --check .
@@ -77,4 +80,4 @@ $(SYSTEM): Makefile | $(READY)
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null; fi
 	touch $@
 
-.PHONY: help run test check bench format docs lock wheel install
+.PHONY: help run test test-keda check bench format docs lock wheel install

@@ -12,6 +12,8 @@ from tests.cluster.stage.lanes import LANE
 from tests.cluster.stage.life import Stored, live
 from tests.cluster.stage.scene import Scene
 
+pytestmark = pytest.mark.timeout(400)  # engines load, nodes fall silent, plans take their time
+
 LIVES = 60  # a plan takes about a dozen writes
 
 

@@ -22,7 +22,7 @@ from tests.cluster.workloads import deployment, pod_spec
 from tests.emulation.stand import free_port
 from tests.render.handover.fleet import TEXT
 
-pytestmark = pytest.mark.usefixtures("keda")
+pytestmark = [pytest.mark.keda, pytest.mark.usefixtures("keda")]
 CHAT, A100 = ModelName("chat"), ClassName("A100-80G")
 DEPLOYMENT = "chat-a100-80g"
 WITHIN_S = 15.0  # what the whole way may take, at an HPA period of 3 s

@@ -12,6 +12,8 @@ from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
 from tests.postgresql import postgresql
 
+pytestmark = pytest.mark.timeout(240)  # engines load, nodes fall silent, plans take their time
+
 
 @pytest.fixture
 def store() -> Iterator[str]:

@@ -4,11 +4,14 @@ import asyncio
 from typing import Any
 
 import aiohttp
+import pytest
 
 from tests.cluster.audit import Audit
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
+
+pytestmark = pytest.mark.timeout(180)  # engines load, nodes fall silent, plans take their time
 
 LONG = {"max_tokens": 200, "stream": True}
 

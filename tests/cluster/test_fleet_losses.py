@@ -8,6 +8,8 @@ from tests.cluster.stage.lanes import node_of
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
 
+pytestmark = pytest.mark.timeout(240)  # engines load, nodes fall silent, plans take their time
+
 SILENT_AFTER_S = 60.0  # the controllers call a node silent after 20 s; a busy machine takes longer
 
 

@@ -7,6 +7,7 @@ from tests.cluster.nodes import Nodes
 from tests.cluster.workloads import deployment, pod_spec
 
 
+@pytest.mark.keda
 @pytest.mark.usefixtures("keda")
 async def test_a_scaled_object_scales_by_what_keda_says(
     api: Api, namespace: str, nodes: Nodes
