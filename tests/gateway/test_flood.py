@@ -2,6 +2,7 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,7 +14,7 @@ SLOTS, FLOOD, CHATS = 4, 40, 40
 WORK = "sleep=0.05"
 
 
-async def under_flood(folder: Path, front: Front, **admission: object) -> float:
+async def under_flood(folder: Path, front: Front, **admission: Any) -> float:
     """Give the P99 wait of high while low arrives as fast as it is answered."""
     async with Engine() as engine:
         plan = a_plan(a_model(endpoint(engine, SLOTS), **admission))
