@@ -33,6 +33,9 @@ APPLY = "application/apply-patch+yaml"
 
 REQUEST_S = 10.0
 CONNECT_S = 5.0
+_PAGES = aiohttp.ClientTimeout(
+    total=30.0, sock_connect=CONNECT_S
+)  # a slow list must come to its end
 
 
 class Request(msgspec.Struct, frozen=True, kw_only=True):
@@ -130,7 +133,8 @@ class Api:
 
     async def page(self, asked: Asked, query: Query) -> bytes:
         """Give one page of a list as it came; empty parameters are left out."""
-        return await self._ask(asked, "GET", query={k: v for k, v in query.items() if v})
+        said = {name: value for name, value in query.items() if value}
+        return await self._ask(asked, "GET", query=said, limits=_PAGES)
 
     @asynccontextmanager
     async def stream(
@@ -161,12 +165,13 @@ class Api:
         *,
         form: str = JSON,
         query: Query | None = None,
+        limits: aiohttp.ClientTimeout | None = None,
     ) -> bytes:
         await self._pace()
         request = Request(
             method=method, path=asked.place.path, query=query or {}, body=body, form=form
         )
-        async with self._opened(request, self._limits) as response:
+        async with self._opened(request, limits or self._limits) as response:
             answer = await response.read()
             if not 200 <= response.status <= 299:
                 raise refusal(asked, response.status, answer)
