@@ -42,7 +42,7 @@ RULES: tuple[Rule, ...] = (
 )
 
 
-def _at_rest(draft: Draft) -> bool:
+def at_rest(draft: Draft) -> bool:
     """Say whether everything serves or is kept ready as it should: no rule would speak."""
     seen, serving, spares = draft.seen, len(draft.serving), len(draft.warm)
     return (
@@ -59,7 +59,7 @@ def decide_spare(seen: SpareInput) -> Choice:
     """Decide what happens to one model's replicas. Pure: the same input gives the same choice."""
     draft = Draft(seen)
     serving = len(draft.serving)
-    for rule in () if _at_rest(draft) else RULES:
+    for rule in () if at_rest(draft) else RULES:
         rule(draft)
     return Choice(
         subject=seen.model,

@@ -1,16 +1,20 @@
 """Laws of the lanes: wherever a plan is cut, what is left is safe, and it ends where it should."""
 
+from collections import Counter
+from typing import Literal
+
 import msgspec
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from controlplane.decide.replay import decide_again
+from controlplane.decide.spare.draft import Draft
 from controlplane.decide.spare.inputs import SpareInput
-from controlplane.decide.spare.lanes import decide_spare
+from controlplane.decide.spare.lanes import RULES, at_rest, decide_spare
 from controlplane.domain.actions import Action, SetLane, SetReplicas, WarmUp
 from controlplane.domain.decisions import Standing
 from controlplane.domain.policies import SparePolicy
-from controlplane.domain.quantities import ReplicaName
+from controlplane.domain.quantities import ClassName, ReplicaName
 from controlplane.domain.replicas import Lane, Replica
 from tests.builders import A100, CHAT, NOW, T4, a_replica, facts
 
@@ -119,3 +123,29 @@ def test_law_7_nothing_goes_into_service_that_has_not_answered(
     }
 
     assert promoted <= {r.name for r in replicas if r.healthy and r.warmed_up}
+
+
+@given(
+    st.lists(st.sampled_from([A100, T4]), max_size=5),
+    st.lists(st.sampled_from([A100, T4]), max_size=2),
+    st.sampled_from(["warm", "lending", "sleeping"]),
+)
+def test_where_a_fleet_is_at_rest_no_rule_would_have_spoken(
+    serving: list[ClassName], spare: list[ClassName], kind: Literal["warm", "lending", "sleeping"]
+) -> None:
+    """The rules are passed over there, so that a calm fleet costs next to nothing."""
+    lent = {A100: 7, T4: 7} if kind == "lending" else {}
+    replicas = a_fleet([(Lane.SERVING, name) for name in serving]) + [
+        a_replica(
+            f"w{i}", Lane.WARM, node_class=name,
+            lent_slots=lent.get(name, 0), sleeping=kind == "sleeping",
+        )
+        for i, name in enumerate(spare)
+    ]  # fmt: skip
+    seen = an_input(replicas, dict(Counter(serving)), len(spare), NOW)
+    draft = Draft(msgspec.structs.replace(seen, policy=SparePolicy(count=len(spare), kind=kind)))
+    for rule in RULES:
+        rule(draft)
+
+    assert at_rest(draft)
+    assert (draft.actions, draft.refused, draft.figure.trail) == ([], [], ())
