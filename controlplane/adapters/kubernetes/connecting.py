@@ -13,7 +13,6 @@ from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader
 from kubernetes_asyncio.config.kube_config import KubeConfigLoader
 
 from controlplane.adapters.kubernetes.last_look import looking
-
 from controlplane.ports import UnavailableError
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
