@@ -7,18 +7,31 @@ from controlplane.decide.costs.cycle import Metered, decide_metered
 from controlplane.decide.reload import Candidate, decide_reload
 from controlplane.decide.replay import DECIDERS, decide_again
 from controlplane.decide.scaling.decision import decide_scale
+from controlplane.decide.workloads.cycle import WorkloadsInput, decide_workloads
 from controlplane.domain.decisions import Choice
+from controlplane.domain.workloads import Piece, Pieces
+from controlplane.domain.workloads import State as StandingState
 from tests.builders import a_class_load, a_load, an_input
 
 CHOICES = {
     "scaling": decide_scale(an_input(a_load(a_class_load(700.0, 90.0, turned_away=3.0)))),
     "metering": decide_metered(Metered(until=60_000.0, rows=44, late_s=540.0)),
     "catalogue": decide_reload(Candidate(text="x", source="f", version=1, models=7)),
+    "workloads": decide_workloads(
+        WorkloadsInput(
+            at=1.0,
+            standing=Pieces(
+                subject="chat",
+                pieces=(Piece(kind="Service", name="chat", state=StandingState.MISSING),),
+            ),
+        )
+    ),
 }
+LOOPS = {"scaling", "spare", "placement", "metering", "catalogue", "workloads"}
 
 
 def test_every_loop_has_its_decider() -> None:
-    assert set(DECIDERS) == {"scaling", "spare", "placement", "metering", "catalogue"}
+    assert set(DECIDERS) == set(LOOPS)
 
 
 @pytest.mark.parametrize("loop", CHOICES)

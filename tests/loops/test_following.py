@@ -62,7 +62,7 @@ class Daemon:
     async def observe(self) -> int:
         return 0
 
-    def decide(self, seen: int, memory: Count) -> tuple[Sequence[Choice], Count]:
+    def decide(self, _seen: int, memory: Count) -> tuple[Sequence[Choice], Count]:
         target = Target(memory.cycles).move(memory.cycles + 1, ReasonCode.PROMOTED)
         choices = [
             Choice(

@@ -115,8 +115,8 @@ def test_an_ejection_that_ends_before_a_replica_can_have_recovered_warns_that_it
     assert warnings_of(with_line(22, policy)) == [
         (
             "fleet.yaml:22: models.classifier.policy.breaker.ejection_s: 60: is shorter than the"
-            " measured load time of 90 s: a replica that restarts is let in before it can answer, and"
-            " ejected again"
+            " measured load time of 90 s: a replica that restarts is let in before it can answer,"
+            " and ejected again"
         )
     ]
     assert warnings_of(with_line(22, "breaker: {ejection_s: 90}")) == []

@@ -58,7 +58,8 @@ models:
       objectives:
         medium: {{wait_p99_s: 0.5}}
       scaling:
-        {{min: {least}, max: {most}, backoff_s: 10, stabilisation_s: {stabilisation_s}{scaling}}}
+        {{min: {least}, max: {most}, backoff_s: 10, steady_s: 15,
+          stabilisation_s: {stabilisation_s}{scaling}}}
       spare: {{count: {spares}, warmup_requests: 8, rotate_s: {rotate_s}, drain_limit_s: 40{spare}}}
 """
 
