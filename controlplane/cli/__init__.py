@@ -27,7 +27,7 @@ COMMANDS = {
     "match": "Say which node classes each model fits, and why not the others.",
     "place": "Pack pods onto nodes and show the bound.",
     "simulate": "Run a load test in virtual time.",
-    "import": "Read a ScaledObject or an HPA as a policy, and take its number over.",
+    "import": "Read a ScaledObject or an HPA as a policy; take it over.",
     "signals": "Say where each signal of a model comes from.",
     "render": "Print what KEDA, an HPA or Istio is to be given for a model.",
     "adopt": "Take over an existing Deployment, or give it back.",

@@ -5,7 +5,6 @@ from functools import partial
 from pathlib import Path
 
 import msgspec
-import pytest
 
 from controlplane.domain.entrances import GatewayPolicy
 from controlplane.domain.priorities import Priority
@@ -295,17 +294,3 @@ async def test_a_running_low_request_makes_room_for_high_where_that_is_wished(
             assert (await first.reply()).status == 200
             await run.until(lambda: run.counted("evicted") == [0, 0, 1])
             assert ReasonCode.EVICTED not in run.refused()  # it had been admitted
-
-
-@pytest.mark.slow
-async def test_more_requests_than_envoy_allows_by_default_are_held_and_none_is_lost(
-    tmp_path: Path,
-) -> None:
-    """Its bounds are 1,024 pending and 1,024 running; whoever was let wait must not meet them."""
-    model = a_model(queue_bounds=bounds(high=5000))
-    async with Engine() as engine, running(tmp_path, a_plan(model), concurrency=2) as run:
-        held = [await call(run.port) for _ in range(1500)]
-        await run.until(lambda: run.counted("queued") == [1500, 0, 0], within_s=50)
-        served = a_model(endpoint(engine, 1500), queue_bounds=bounds(high=5000))
-        await run.gateway.update(a_plan(served))
-        assert {(await made.reply()).status for made in held} == {200}

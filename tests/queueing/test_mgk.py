@@ -89,7 +89,7 @@ def test_one_replica_fewer_would_break_the_ceiling_or_the_limit(
     few = mgk.replicas_for(arrivals, service, scv, slots, limit, ceiling)
 
     def holds(replicas: int) -> bool:
-        within = arrivals * service <= replicas * slots * ceiling * (1 + 1e-6)
+        within = arrivals * service <= replicas * slots * ceiling * (1 + 1e-9)
         return within and mgk.wait_quantile(arrivals, service, replicas * slots, scv) <= limit
 
     assert holds(few)

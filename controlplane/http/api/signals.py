@@ -9,6 +9,8 @@ from controlplane.http.api.route import Call, Route
 from controlplane.http.problems import missing
 from controlplane.ports.sources import SignalRead
 
+ONE_SOURCE = "one source tells everything: none is passed over"
+
 
 class SignalSources(msgspec.Struct, frozen=True, kw_only=True):
     """Every signal of a model with its source, and what the sources had to say besides."""
@@ -20,8 +22,12 @@ class SignalSources(msgspec.Struct, frozen=True, kw_only=True):
 
 async def _signals(call: Call) -> SignalSources:
     name, reads = call.part("name"), call.state.signals
-    found = None if reads is None else reads.sources(name)
-    if reads is None or found is None:
+    if name not in call.state.in_force.catalogue.models:
+        raise missing("model", name)
+    if reads is None:  # one source tells everything, and there is nothing to choose
+        return SignalSources(model=name, signals=(), notes=(ONE_SOURCE,))
+    found = reads.sources(name)
+    if found is None:
         raise missing("model", name)
     return SignalSources(model=name, signals=tuple(found), notes=tuple(reads.notes))
 
