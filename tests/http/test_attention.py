@@ -6,6 +6,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from controlplane.domain.decisions import Target
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.overrides import FLEET, Override
 from controlplane.domain.reasons import ReasonCode
@@ -15,6 +16,7 @@ from controlplane.http.reads.attention import attention
 from controlplane.http.reads.fleet import fleet
 from controlplane.http.reads.models import model_rows
 from controlplane.http.state import State
+from controlplane.ports import DecisionQuery
 from tests.builders import CHAT, a_replica
 from tests.http.conftest import T0, a_view
 
@@ -52,6 +54,21 @@ async def test_attention_covers_nodes_loops_catalogue_and_people(state: State) -
     assert ("spare", ReasonCode.CYCLE_FAILED) in told
     assert told["catalogue", ReasonCode.CATALOGUE_REFUSED] == T0 - 9
     assert told["*", ReasonCode.PAUSED] == T0 - 99
+
+
+@pytest.mark.parametrize(("seconds", "told"), [(30.0, False), (120.0, True)])
+async def test_s1_unknown_signals_need_a_look_only_when_they_stay_so(
+    state: State, seconds: float, told: bool
+) -> None:
+    """In the first minute after a start no steady rate can be known."""
+    now = state.clock.now()
+    (row,) = await state.decisions.decisions(DecisionQuery(subject=CHAT, limit=1))
+    unknown = Target(3).note(ReasonCode.SIGNALS_UNKNOWN)
+    held = msgspec.structs.replace(row, at=now - seconds, last_at=now, trail=unknown.trail)
+
+    found = attention(state, (), {CHAT: held}, {})
+
+    assert (ReasonCode.SIGNALS_UNKNOWN in {row.code for row in found}) is told
 
 
 async def test_quiet_begins_when_the_last_trouble_ends(state: State) -> None:

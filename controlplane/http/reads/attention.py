@@ -31,6 +31,7 @@ OBSTACLES: Mapping[ReasonCode, Severity] = {
 }
 """Codes of a trail that a person may have to lift, and how bad each is."""
 
+UNKNOWN_FOR_S = 90.0  # steady rates take a minute after a start: until then nothing is amiss
 DECISION_FRESH_S = 60.0  # an obstacle nobody met again for so long is no obstacle now
 
 
@@ -100,6 +101,8 @@ def _obstacles(newest: Mapping[str, DecisionRow], now: Instant) -> Iterator[Atte
         spoken = [(reason.code, reason.evidence) for reason in decision.trail]
         refused = [(refusal.code, refusal.evidence) for refusal in decision.refused]
         for code, evidence in (*spoken, *refused):
+            if code is ReasonCode.SIGNALS_UNKNOWN and now - decision.at < UNKNOWN_FOR_S:
+                continue
             if code in OBSTACLES:
                 yield _row(subject, OBSTACLES[code], code, evidence, decision.at, decision.id)
 
