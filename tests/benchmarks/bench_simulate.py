@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks simulate
 
-Processor seconds, because the wall's depend on who else works on this machine; and beside them what a
-bare heap of completions passes in the same run, for machines differ. Limit: 400,000 a second where
-that passes 1.9 million, so 0.21 of it.
+Processor seconds, because the wall's depend on who else works on this machine; and beside them
+what a bare heap of completions passes in the same run, for machines differ. Limit: 400,000 a
+second where that passes 1.9 million, so 0.21 of it.
 """
 
 import resource
