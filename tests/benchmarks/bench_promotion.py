@@ -20,7 +20,7 @@ from tests.cluster.stage.daemon import Daemon
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene, scene
 
-ROUNDS, AT_ONCE = 20, 20
+ROUNDS, AT_ONCE = 8, 20
 SPACE = "promotion"
 MANY = "many"
 

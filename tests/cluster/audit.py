@@ -8,7 +8,7 @@ WRITES = {"create", "update", "patch", "delete", "deletecollection"}
 
 
 class _User(msgspec.Struct):
-    username: str
+    username: str = ""  # a request that was not let in has none
 
 
 class _Object(msgspec.Struct):

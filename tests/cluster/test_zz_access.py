@@ -52,6 +52,7 @@ def asked(audit: Audit) -> list[tuple[str, str]]:
     return found
 
 
+@pytest.mark.whole
 async def test_no_verb_is_granted_that_no_daemon_used(cluster: Cluster) -> None:
     audit = Audit(cluster.audit_log)
     audit._from = 0  # from the cluster's first hour
