@@ -160,9 +160,9 @@ async def test_t4_who_lost_the_lead_while_it_decided_writes_nothing() -> None:
     daemon = Daemon(store, leading=True)
     decide = daemon.decide
 
-    def frozen(seen: int, memory: Count) -> tuple[Sequence[Choice], Count]:
+    def frozen(_seen: int, memory: Count) -> tuple[Sequence[Choice], Count]:
         daemon.reign.leading = False
-        return decide(seen, memory)
+        return decide(_seen, memory)
 
     daemon.decide = frozen  # type: ignore[method-assign]  # the process stands still here
     await daemon.run(1.0)
