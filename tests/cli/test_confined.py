@@ -21,14 +21,14 @@ FLEET = Path(__file__).parents[2] / "deploy" / "examples" / "fleet.yaml"
 
 NOBODY = "65532"
 WATCHDOG_S = 3.0
-# In a mount namespace of its own: nothing can be written but the store's folder and /tmp.
+# In a mount namespace of its own: nothing can be written but a file system of its own.
 CONFINE = """
 set -e
 mount --make-rprivate /
 mount -o remount,bind,ro /
 if touch /written 2>/dev/null; then echo "the root can be written"; exit 1; fi
-mount -t tmpfs -o mode=1777 tmpfs /tmp
-mkdir /tmp/store && chown {nobody}:{nobody} /tmp/store
+mount -t tmpfs -o mode=1777 tmpfs /mnt
+mkdir /mnt/store && chown {nobody}:{nobody} /mnt/store
 exec setpriv --reuid {nobody} --regid {nobody} --clear-groups --no-new-privs --bounding-set=-all \
   {command}
 """
@@ -123,7 +123,8 @@ def test_it_runs_as_nobody_on_a_root_that_cannot_be_written() -> None:
     script = CONFINE.format(nobody=NOBODY, command=" ".join(serve(FLEET)))
     with running(
         ["unshare", "--mount", "sh", "-c", script],
-        CONTROLPLANE_DATA="/tmp/store",
+        CONTROLPLANE_DATA="/mnt/store",
+        TMPDIR="/mnt",
         HOME="/nonexistent",
         PYTHONDONTWRITEBYTECODE="1",
     ) as (process, url):
