@@ -22,6 +22,7 @@ from controlplane.adapters.kubernetes.adoption import (
 from controlplane.adapters.kubernetes.client import Api, open_api
 from controlplane.adapters.kubernetes.connecting import AddressError
 from controlplane.adapters.kubernetes.refusals import RefusedError
+from controlplane.cli.reaching import kubeconfig_option
 from controlplane.cli.stored import json_option
 from controlplane.clock import wall
 from controlplane.domain.catalogue import is_name
@@ -62,13 +63,7 @@ class Where(click.ParamType[tuple[str, str]]):
 @click.argument("deployment", type=Where(), metavar="NAMESPACE/NAME")
 @click.option("--model", help="The model in the catalogue whose variant it is.")
 @click.option("--class", "node_class", help="The node class in the catalogue it runs on.")
-@click.option(
-    "--kubeconfig",
-    type=click.Path(dir_okay=False, path_type=Path),
-    envvar="KUBECONFIG",
-    show_envvar=True,
-    help="Of the cluster; default: ~/.kube/config, or the pod's service account.",
-)
+@kubeconfig_option
 @click.option("--yes", is_flag=True, help="Do it. Without this, only show what would change.")
 @click.option("--undo", is_flag=True, help="Give it back: everything as it was noted.")
 @json_option

@@ -20,6 +20,7 @@ from controlplane.adapters.kubernetes.importing import (
     take_over,
 )
 from controlplane.adapters.kubernetes.refusals import RefusedError
+from controlplane.cli.reaching import kubeconfig_option
 from controlplane.cli.stored import json_option
 from controlplane.ports import UnavailableError
 from controlplane.render.imported import Imported, NotImportableError, imported
@@ -48,13 +49,7 @@ class Asked(TypedDict):
 @click.option(
     "-f", "--file", type=click.Path(path_type=Path), help="Read a manifest instead of the cluster."
 )
-@click.option(
-    "--kubeconfig",
-    type=click.Path(dir_okay=False, path_type=Path),
-    envvar="KUBECONFIG",
-    show_envvar=True,
-    help="Of the cluster; default: ~/.kube/config, or the pod's service account.",
-)
+@kubeconfig_option
 @click.option("--yes", is_flag=True, help="Delete it, after noting it on its Deployment.")
 @click.option("--undo", is_flag=True, help="NAMESPACE/NAME of the Deployment: give it back.")
 @json_option
