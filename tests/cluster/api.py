@@ -96,6 +96,15 @@ class Api:
         items: list[Manifest] = (await self.get(path, **parameters))["items"]
         return items
 
+    async def names(self, root: str) -> set[str]:
+        """Give the names of the resources of a group and version, none where it is unknown."""
+        try:
+            return {one["name"] for one in (await self.get(root))["resources"]}
+        except RefusedError as error:
+            if error.status in {404, 503}:
+                return set()
+            raise
+
     async def post(self, path: str, body: Mapping[str, Any]) -> Manifest:
         """Create below a path."""
         return await self._json("POST", path, json=body)
@@ -179,11 +188,16 @@ class Api:
             self._call("GET", path, params=asked, timeout=forever) as answer,
             aclosing(_lines(answer.content)) as lines,
         ):
-            async for line in lines:
-                event = json.loads(line)
-                if event["type"] == "ERROR":
-                    raise RefusedError(event["object"]["code"], event["object"]["message"])
-                yield event["type"], event["object"]
+            try:
+                async for line in lines:
+                    event = json.loads(line)
+                    if event["type"] == "ERROR":
+                        raise RefusedError(event["object"]["code"], event["object"]["message"])
+                    yield event["type"], event["object"]
+            finally:
+                # Whoever has seen enough leaves at once: a farewell in TLS could outlive the loop.
+                if answer.connection and answer.connection.transport:
+                    answer.connection.transport.abort()
 
     async def until(
         self, path: str, holds: Callable[[Manifest], Any], *, timeout_s: float = 45.0

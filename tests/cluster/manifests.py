@@ -10,6 +10,7 @@ from tests.cluster import modules
 from tests.cluster.api import Api, Manifest
 from tests.cluster.handed import Cluster
 from tests.cluster.nodes import is_true
+from tests.cluster.stage import waiting
 
 _DEFINITIONS = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
 _NAME = re.compile(r"^metadata:\n(?:  .*\n)*?  name: (\S+)$", re.MULTILINE)
@@ -35,8 +36,21 @@ async def define(api: Api, module: str) -> list[str]:
             if found and found[1] not in known:
                 await api.apply_text(f"{_DEFINITIONS}/{found[1]}", text)
     for name in names:
-        await api.until(f"{_DEFINITIONS}/{name}", lambda one: is_true("Established", one))
+        path = f"{_DEFINITIONS}/{name}"
+        await _listed(api, await api.until(path, lambda one: is_true("Established", one)))
     return names
+
+
+async def _listed(api: Api, definition: Manifest) -> None:
+    """Await that discovery lists a kind: it does so a moment after the kind is established."""
+    spec = definition["spec"]
+    version = next(v["name"] for v in spec["versions"] if v["served"])
+    root, plural = f"/apis/{spec['group']}/{version}", spec["names"]["plural"]
+
+    async def listed() -> bool:
+        return plural in await api.names(root)
+
+    await waiting.until(listed, 45, lambda: f"{root} does not list {plural}")
 
 
 async def shipped(cluster: Cluster, folder: Path) -> list[Manifest]:
