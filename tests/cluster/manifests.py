@@ -36,8 +36,8 @@ async def define(api: Api, module: str) -> list[str]:
             if found and found[1] not in known:
                 await api.apply_text(f"{_DEFINITIONS}/{found[1]}", text)
     for name in names:
-        path = f"{_DEFINITIONS}/{name}"
-        await _listed(api, await api.until(path, lambda one: is_true("Established", one)))
+        place = f"{_DEFINITIONS}/{name}"
+        await _listed(api, await api.until(place, lambda one: is_true("Established", one)))
     return names
 
 
