@@ -42,7 +42,7 @@ async def test_loops_are_woken_when_a_pod_is_placed_starts_turns_ready_and_goes(
         view = await seen.until(lambda v: bool(v.replicas) and v.replicas[0].node == node)
         assert view.replicas[0].devices == 1
         await seen.until(lambda _: pod_of(seen).ready)
-        (engine,) = seen.sight.engines_at(CATALOGUE)
+        (engine,) = await seen.sight.engines_at(CATALOGUE)
         assert engine.host == pod_of(seen).ip
         assert engine.serves
         assert engine.started

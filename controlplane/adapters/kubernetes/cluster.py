@@ -4,7 +4,7 @@ No action waits for its effect: the next look shows it. A refusal (another leads
 changed, no permission, somebody else's object) is an outcome with one sentence.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeAlias
 
 from msgspec.structs import replace
@@ -38,7 +38,7 @@ from controlplane.domain.decisions import DONE, Ending, Outcome
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.replicas import Replica
 from controlplane.domain.workloads import WorkloadsView
-from controlplane.ports import Engines
+from controlplane.ports import EngineAt, Engines
 from controlplane.render.ray_service import NoGroupError
 
 Apply: TypeAlias = Callable[..., Awaitable[Outcome]]
@@ -67,10 +67,14 @@ class KubernetesCluster:
     async def observe(self) -> FleetView:
         """Give one consistent snapshot, and let the engines know which of them there are."""
         scope = self._scope
-        self._engines.follow(scope.sight.engines_at(scope.catalogue))
+        self._engines.follow(await self.engines_at())
         view = await scope.sight.view(scope.catalogue, self._engines, self._clock.now())
         replicas = tuple(map(self._aged, view.replicas))
         return view if replicas == view.replicas else replace(view, replicas=replicas)
+
+    async def engines_at(self) -> Sequence[EngineAt]:
+        """Give the engines that can be asked, and where they answer."""
+        return await self._scope.sight.engines_at(self._scope.catalogue)
 
     async def standing(self) -> WorkloadsView:
         """Say how the objects of all models stand."""

@@ -54,12 +54,14 @@ class Sight:
             others=others,
         )
 
-    def engines_at(self, catalogue: Catalogue) -> tuple[EngineAt, ...]:
+    async def engines_at(self, catalogue: Catalogue) -> tuple[EngineAt, ...]:
         """Give the engines that can be asked: containers that run and have an address."""
         spots = Spots(self.cache, self.inventory, catalogue)
         known = self._engines if catalogue is self._asked_for else {}
         found: dict[tuple[str, str], tuple[Pod, EngineAt]] = {}
-        for key, pod in self.cache.pods.items.items():
+        for count, (key, pod) in enumerate(tuple(self.cache.pods.items.items()), 1):
+            if count % AT_ONCE == 0:
+                await asyncio.sleep(0)
             if not pod.started or not pod.ip or pod.terminating or not self._ours(pod):
                 continue
             before = known.get(key)

@@ -199,7 +199,7 @@ async def test_engines_are_asked_where_their_container_runs_and_has_an_address(
     put(cache, a_pod(runs(), name="other", model="unheard-of"))
     put(cache, a_pod(runs(), name="theirs", namespace="other"))
 
-    engines = Sight(cache).engines_at(CATALOGUE)
+    engines = await Sight(cache).engines_at(CATALOGUE)
 
     first = kept(a_pod(runs()))
     serving = CATALOGUE.models[engines[0].model].serving
