@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +19,7 @@ from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import ModelName
 from controlplane.gateway.gateway import Gateway
 from controlplane.gateway.planning import static_plan
-from controlplane.gateway.site import GatewayOptions
+from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.gateway.written import put_all
 from controlplane.http.auth import new_secret, secret_hash
 from controlplane.ports import AuditEntry
@@ -50,7 +49,7 @@ def command() -> None:
 def up(fleet: Path, engines: tuple[EngineArgument, ...], data: str | None, **given: Any) -> None:
     """Run a gateway for the models of FLEET on engines that run already, until told to stop."""
     catalogue = load_catalogue(fleet)
-    _guarded(given["host"], catalogue)
+    refuse_unguarded("--host", given["host"], catalogue.gateway)
     folder = given.pop("folder") or _folder(place(data))
     options = GatewayOptions(folder=folder, worker=WORKER, **given)
     asyncio.run(_up(options, catalogue, engines, data))
@@ -184,15 +183,3 @@ def _folder(store: str) -> Path:
             [Fault("--folder", None, "", "", "must be given: the store is no folder")]
         )
     return Path(store).expanduser() / "gateway"
-
-
-def _guarded(host: str, catalogue: Catalogue) -> None:
-    """Beyond this machine, somebody must say who may ask for what."""
-    policy = catalogue.gateway
-    try:
-        local = ip_address(host).is_loopback
-    except ValueError:
-        local = host == "localhost"
-    if not local and not policy.require_key and policy.trust == "keys":
-        rule = "is not this machine: set gateway.require_key in the fleet file, or trust: headers"
-        raise FaultsError([Fault("--host", None, "", host, rule)])

@@ -26,6 +26,10 @@ from controlplane.telemetry.logs import configure
 @click.option("--namespace", help="Namespace of the models; default: the service account's.")
 @click.option("--pods", help="own or all: whose pods are watched for devices held; default own.")
 @click.option("--mode", help="act or advise; default: act if embedded, else advise.")
+@click.option("--prometheus", metavar="URL", help="Ask this Prometheus for signals, too.")
+@click.option(
+    "--gateway", metavar="HOST:PORT", help="Admit the engines' requests here, by priority."
+)
 @click.option("--seed", help="Seed of the embedded world's requests; default 1.")
 @click.option("--log", help="debug, info, warning or error; default info.")
 def command(**given: Any) -> None:

@@ -8,9 +8,10 @@ import asyncio
 import contextlib
 import gc
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
+from functools import partial
 from typing import NoReturn
 
 import structlog
@@ -30,9 +31,11 @@ from controlplane.daemon.loops import (
     reload_loop,
     workloads_loops,
 )
+from controlplane.daemon.signals import Sources
 from controlplane.daemon.surroundings import (
     EMBEDDED,
     Surroundings,
+    Task,
     embedded_surroundings,
 )
 from controlplane.daemon.systemd import here
@@ -120,21 +123,26 @@ async def _run(
         leadership=around.leadership,
         told=around.told,
     )
+    history = History()
+    sources = Sources(options, around, lambda: file.force.catalogue, lambda: history.view, clock)
     fleet = Fleet(
         clock=clock,
         cluster=around.cluster,
-        signals=around.signals,
+        signals=sources.ordered,
         overrides=store.overrides,
         catalogue=file.force.catalogue,
     )
-    gate, history, whatif = gate_of(options, around, fleet), History(), WhatIfRuns()
+    gate, whatif = gate_of(options, around, fleet), WhatIfRuns()
     applying = Applying(file, store.catalogues, fleet, clock, around.swap_catalogue)
     around.on_news(lambda: shell.wake("scaling", "spare"))
     store.journal.may_write = lambda: around.leadership.leading
-    state = _state(options, store, shell, gate, (history, file, applying, whatif), around)
+    state = _state(options, store, shell, gate, (history, file, applying, whatif, sources), around)
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(whatif.close)
         address = await stack.enter_async_context(listening(options, state))
+        admitting = await stack.enter_async_context(
+            _gateway(options, around, store, shell, file, sources)
+        )
         stop, systemd = _signals(shell), here()
 
         def loops() -> list[Awaitable[NoReturn]]:
@@ -146,21 +154,21 @@ async def _run(
             ]
 
         async with asyncio.TaskGroup() as group:
-            tasks = [
-                group.create_task(_guarded(run()), name=name) for name, run in around.tasks.items()
-            ]
+            running: dict[str, Task] = {
+                **around.tasks,
+                **sources.tasks,
+                **admitting,
+                "prune": partial(_prune, store, shell),
+                "systemd": partial(systemd.beat, shell.heartbeats),
+            }
+            tasks = [group.create_task(_guarded(run()), name=name) for name, run in running.items()]
             tasks.append(group.create_task(_loop_when_ready(around, loops), name="loops"))
             tasks += [
                 group.create_task(_guarded(one))
                 for one in _beside_others(options, store, shell, around, applying)
             ]
-            tasks.append(group.create_task(_prune(store, shell), name="prune"))
-            tasks.append(group.create_task(systemd.beat(shell.heartbeats), name="systemd"))
             tasks.append(group.create_task(_name_scenarios(state), name="scenarios"))
-            # What is there now stays: the collector need not look at it again, which would hold
-            # up the event loop, and the end of the process.
-            gc.collect()
-            gc.freeze()
+            _keep_what_is_there()
             started(Daemon(address=address, state=state, stop=stop))
             systemd.ready(f"up at {address}")
             await stop.wait()
@@ -175,11 +183,11 @@ def _state(
     store: Store,
     shell: Shell,
     gate: Gate,
-    parts: tuple[History, FleetFile, Applying, WhatIfRuns],
+    parts: tuple[History, FleetFile, Applying, WhatIfRuns, Sources],
     around: Surroundings,
 ) -> State:
     """Give pages and API what they may read and ask for."""
-    history, file, applying, whatif = parts
+    history, file, applying, whatif, sources = parts
     return State(
         clock=shell.clock,
         world=store.world.name,
@@ -199,12 +207,40 @@ def _state(
         whatif=whatif,
         validate=parse_catalogue,
         apply_catalogue=applying,
+        signals=sources.ordered,
         scenarios=dict.fromkeys(shipped_scenarios(), ""),  # what each is about is read later
         policies=FORMS,
         wake=shell.wake,
         access=access_at(options.host, options.hosts),
         metrics=shell.metrics,
     )
+
+
+@contextlib.asynccontextmanager
+async def _gateway(
+    options: ServeOptions,
+    around: Surroundings,
+    store: Store,
+    shell: Shell,
+    file: FleetFile,
+    sources: Sources,
+) -> AsyncIterator[Mapping[str, Task]]:
+    """Run the gateway that was asked for; give what must run beside it."""
+    if options.gateway is None:
+        yield {}
+        return
+    from controlplane.daemon.gateway import gateway_of  # noqa: PLC0415  # nobody else needs it
+
+    made = gateway_of(options.gateway, options, around, store, shell, lambda: file.force.catalogue)
+    async with made:
+        sources.table["gateway"] = made
+        yield made.tasks
+
+
+def _keep_what_is_there() -> None:
+    """Let the collector never look again at what was made so far: that would hold up the loop."""
+    gc.collect()
+    gc.freeze()
 
 
 def _signals(shell: Shell) -> asyncio.Event:

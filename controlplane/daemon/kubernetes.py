@@ -116,6 +116,8 @@ async def kubernetes_surroundings(
             acts=False,
             cluster=cluster,
             signals=engines,
+            namespace=namespace,
+            engines_at=cluster.engines_at,
             workloads=cluster,
             swap_catalogue=swap,
             on_news=wake.append,

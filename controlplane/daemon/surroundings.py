@@ -1,6 +1,6 @@
 """What a daemon runs on: the embedded world, or a real cluster. The loops know no difference."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
@@ -9,7 +9,7 @@ from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice, Outcome
 from controlplane.loops.in_memory import SoleLeader
-from controlplane.ports import Cluster, Leadership, Signals, Workloads
+from controlplane.ports import Cluster, EngineAt, Leadership, Signals, Workloads
 from controlplane.settings import ServeOptions
 from controlplane.simulation.embedded import embedded
 
@@ -42,6 +42,8 @@ class Surroundings:
     identity: str = ""  # names this daemon among those that share a store
     advised_by: Callable[[Leadership], None] | None = None  # who leads where all only advise
     ready: Callable[[], Awaitable[object]] = _at_once  # returns when a first look is worth it
+    namespace: str | None = None  # of the models on a real cluster
+    engines_at: Callable[[], Awaitable[Sequence[EngineAt]]] | None = None  # who answers, and where
     workloads: Workloads | None = None  # the objects a real cluster holds for the models
     told: Callable[[Choice, Outcome], None] = lambda _choice, _outcome: None  # of what was done
 

@@ -3,10 +3,13 @@
 import os
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from ipaddress import ip_address
 from pathlib import Path
 from secrets import token_hex
 from tempfile import gettempdir
 
+from controlplane.domain.entrances import GatewayPolicy
+from controlplane.domain.faults import Fault, FaultsError
 from controlplane.render.envoy import Site
 
 LONGEST_SOCKET = 90  # a Unix socket's path may have 107 bytes, its name included
@@ -37,6 +40,17 @@ class GatewayOptions:
     """Module a worker runs; one that shares slots needs `controlplane.cli.admission_worker`."""
     sockets: Path = field(default_factory=lambda: Path(gettempdir()))
     """Where sockets go when the folder's name is too long for them."""
+
+
+def refuse_unguarded(option: str, host: str, policy: GatewayPolicy) -> None:
+    """Beyond this machine, somebody must say who may ask for what."""
+    try:
+        local = ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        local = host == "localhost"
+    if not local and not policy.require_key and policy.trust == "keys":
+        rule = "is not this machine: set gateway.require_key in the fleet file, or trust: headers"
+        raise FaultsError([Fault(option, None, "", host, rule)])
 
 
 def prepare(options: GatewayOptions) -> Site:

@@ -5,6 +5,7 @@ A source that fails is a source that does not know; the others answer all the sa
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from typing import Final
 
 from controlplane.clock import Clock
 from controlplane.decide.signals.choosing import Chosen, choose
@@ -17,7 +18,7 @@ from controlplane.ports import Signals, UnavailableError
 from controlplane.ports.sources import PassedOver, SignalRead
 
 QueryOf = Callable[[ModelName, SignalName], str]
-PROMETHEUS = "prometheus"
+PROMETHEUS: Final = "prometheus"
 
 
 def _no_query(_model: ModelName, _signal: SignalName) -> str:
@@ -39,7 +40,7 @@ class OrderedSignals:
         query_of: QueryOf = _no_query,
         said: Callable[[], Sequence[str]] = _no_notes,
     ) -> None:
-        """Ask these; `query_of` gives the query behind a signal of Prometheus."""
+        """Ask these, whichever there are by then; `query_of` gives a query of Prometheus."""
         self._sources = sources
         self._catalogue = catalogue
         self._clock = clock
@@ -51,8 +52,9 @@ class OrderedSignals:
     async def loads(self) -> Mapping[ModelName, ModelLoad]:
         """Give the load of every catalogued model, put together from all sources."""
         catalogue, at = self._catalogue(), self._clock.now()
-        told = await asyncio.gather(*(self._ask(name) for name in self._sources))
-        by_source = dict(zip(self._sources, told, strict=True))
+        sources = dict(self._sources)  # they may come and go meanwhile
+        told = await asyncio.gather(*(self._ask(*source) for source in sources.items()))
+        by_source = dict(zip(sources, told, strict=True))
         loads: dict[ModelName, ModelLoad] = {}
         chosen: dict[ModelName, tuple[Chosen, ...]] = {}
         for name in catalogue.models:
@@ -64,9 +66,9 @@ class OrderedSignals:
         self._chosen = chosen
         return loads
 
-    async def _ask(self, source: SourceName) -> Mapping[ModelName, ModelLoad]:
+    async def _ask(self, source: SourceName, asked: Signals) -> Mapping[ModelName, ModelLoad]:
         try:
-            found = await self._sources[source].loads()
+            found = await asked.loads()
         except UnavailableError as cause:
             self._failed[source] = str(cause)
             return {}

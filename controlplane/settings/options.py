@@ -10,11 +10,13 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal
 
-from annotated_types import Interval, Len
+from annotated_types import Interval, Len, Predicate
 from pydantic import ValidationError
 
 from controlplane.domain.faults import Fault, FaultsError
+from controlplane.domain.handover import is_host_port
 from controlplane.domain.policies import STRICT
+from controlplane.domain.sources import Address
 from controlplane.settings.reading import adapter
 from controlplane.settings.rules import rule_of
 
@@ -62,6 +64,12 @@ class ServeOptions:
     mode: Literal["act", "advise"] | None = None
     """advise: decide and show, write nothing. Default: act on the embedded cluster, advise on a
     real one."""
+    prometheus: Address | None = None
+    """Prometheus that is asked for signals; wins over `signals.prometheus.address` of the fleet
+    file, which has the rest: labels, windows, token."""
+    gateway: Annotated[str, Predicate(is_host_port)] | None = None
+    """Admit requests by priority at this HOST:PORT, in front of the engines of a real cluster, with
+    an Envoy of its own. Beyond loopback the fleet file must ask for keys, or trust headers."""
     seed: int = 1
     """Seed of the embedded world: the same seed brings the same requests."""
     log: Literal["debug", "info", "warning", "error"] = "info"

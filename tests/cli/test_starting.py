@@ -78,3 +78,19 @@ def test_t5_a_fleet_file_with_faults_is_not_stored_as_a_version(
     assert len(said) == 1, said
     assert "models.classifier.policy.scaling.min: 50: must not be above max, which is 10" in said[0]
     assert versions(data) == 1
+
+
+GATEWAYS = {
+    "127.0.0.1:1": "127.0.0.1:1: needs --kubeconfig: the engines of the embedded cluster are simulated",
+    "0.0.0.0:10080": "0.0.0.0: is not this machine: set gateway.require_key in the fleet file, or "
+    "trust: headers",
+    "10080": "10080: is no HOST:PORT such as controlplane-scaler.controlplane:50051",
+}
+
+
+@pytest.mark.parametrize(("address", "why"), GATEWAYS.items())
+def test_a_gateway_that_cannot_be_is_refused_in_one_line(
+    address: str, why: str, tmp_path: Path, fleet: Path
+) -> None:
+    at = ["--config", str(fleet), "--port", "0", "--gateway", address]
+    assert serve(tmp_path / "data", *at) == (WRONG_INPUT, [f"--gateway: {why}"])

@@ -1,0 +1,182 @@
+"""The gateway this daemon runs: told at once of every change of the fleet, asked for its counts.
+
+It serves whoever leads: every daemon admits the requests that reach it. What cannot be seen or does
+not hold leaves the last plan in force, for an Envoy without a plan would turn everybody away.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn, Self
+
+import structlog
+
+from controlplane.adapters.sql.store import Store
+from controlplane.daemon.surroundings import StartError, Surroundings, Task
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.decisions import DONE, Choice
+from controlplane.domain.faults import Fault, FaultsError
+from controlplane.domain.fleet import FleetView
+from controlplane.domain.gateway import ApiKey, GatewayPlan
+from controlplane.domain.load import ModelLoad
+from controlplane.domain.quantities import ModelName
+from controlplane.gateway.envoy import EnvoyError, envoy_path
+from controlplane.gateway.gateway import Gateway
+from controlplane.gateway.planning import Around, plan_of
+from controlplane.gateway.site import GatewayOptions, refuse_unguarded
+from controlplane.loops.reconcile import Shell
+from controlplane.ports import EngineAt, UnavailableError
+from controlplane.settings import ServeOptions
+
+WORKER = "controlplane.cli.admission_worker"
+LOOKS_S = 1.0  # news wakes it sooner
+KEYS_S = 5.0  # a key that was revoked is good for so long at most
+LOOP = "breakers"  # what its choices are called in the journal
+
+log = structlog.stdlib.get_logger(__name__)
+
+
+class ServedGateway:
+    """Implements `Signals`, for what comes through it."""
+
+    def __init__(
+        self,
+        options: GatewayOptions,
+        around: Surroundings,
+        engines_at: Callable[[], Awaitable[Sequence[EngineAt]]],
+        store: Store,
+        shell: Shell,
+        catalogue: Callable[[], Catalogue],
+    ) -> None:
+        """Nothing runs yet."""
+        self._around, self._store, self._shell = around, store, shell
+        self._engines_at = engines_at
+        self._catalogue = catalogue
+        self._news = asyncio.Event()
+        self._keys: Sequence[ApiKey] = ()
+        self._keys_at = float("-inf")
+        self._changes: asyncio.Queue[Choice] = asyncio.Queue()
+        self._trouble = ""
+        self._options = options
+        self._gateway: Gateway | None = None  # while it runs
+
+    @property
+    def tasks(self) -> Mapping[str, Task]:
+        """Give what must run for it."""
+        return {"gateway": self.follow, LOOP: self.record}
+
+    async def __aenter__(self) -> Self:
+        """See whether there is an Envoy at all."""
+        try:
+            envoy_path(self._options)
+        except EnvoyError as cause:
+            raise StartError(str(cause)) from cause
+        self._around.on_news(self._news.set)
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """End it; running requests get their grace."""
+        if self._gateway is not None:
+            await self._gateway.stop()
+
+    async def loads(self) -> Mapping[ModelName, ModelLoad]:
+        """Give what its callers bring and feel."""
+        if self._gateway is None:
+            raise UnavailableError(self._trouble or "the gateway has not started yet")
+        models = tuple(self._catalogue().models)
+        return self._gateway.loads.loads(models, self._shell.clock.now())
+
+    async def follow(self) -> NoReturn:
+        """Start it with the first view of the fleet, and tell it of every change, for ever.
+
+        Not sooner: an Envoy that outlived the last daemon still serves by its last plan.
+        """
+        await self._around.ready()
+        while True:
+            try:
+                view = await self._around.cluster.observe()
+                await self._tell(await self._plan(view, await self._engines_at()))
+            except UnavailableError as cause:
+                log.debug("the gateway keeps its plan", cause=str(cause))
+            except (EnvoyError, FaultsError) as cause:
+                self._note(str(cause))
+            except Exception:  # a bug costs one look, never the daemon
+                log.exception("the gateway keeps its plan")
+            else:
+                self._note("")
+            await self._pause()
+
+    async def record(self) -> NoReturn:
+        """Write down each change of a breaker, with its reasons."""
+        while True:
+            choice = await self._changes.get()
+            journal, now = self._store.journal, self._shell.clock.now()
+            try:
+                rows = await journal.open(LOOP, [choice], now, self._shell.catalogue_version())
+                for row in rows:
+                    if row is not None:
+                        await journal.close(row, DONE, now)
+            except UnavailableError as cause:  # the breaker has acted all the same
+                log.warning("a breaker's change is not written down", cause=str(cause))
+
+    async def _tell(self, plan: GatewayPlan) -> None:
+        if self._gateway is not None:
+            await self._gateway.update(plan)
+            return
+        made = Gateway(self._options, breach=self._breach, changed=self._changes.put_nowait)
+        await made.start(plan)
+        self._shell.metrics.registry.register(made.metrics)
+        self._gateway = made
+        log.info("gateway is up", address=f"{self._options.host}:{made.port}")
+
+    def _note(self, trouble: str) -> None:
+        """Say once what keeps a plan from being in force, and once that nothing does any more."""
+        if trouble and trouble != self._trouble:
+            log.error("gateway", trouble=trouble)
+        self._trouble = trouble
+
+    async def _plan(self, view: FleetView, engines: Sequence[EngineAt]) -> GatewayPlan:
+        clock = asyncio.get_running_loop().time()
+        if clock - self._keys_at >= KEYS_S:
+            self._keys, self._keys_at = await self._store.gateway_keys.keys(), clock
+        return plan_of(view, self._catalogue(), engines, Around(keys=self._keys))
+
+    async def _pause(self) -> None:
+        try:
+            async with asyncio.timeout(LOOKS_S):
+                await self._news.wait()
+        except TimeoutError:
+            pass
+        self._news.clear()
+
+    def _breach(self, model: str, why: str) -> None:
+        log.debug("breach", model=model, why=why)
+        self._shell.wake("scaling")
+
+
+def gateway_of(
+    address: str,
+    options: ServeOptions,
+    around: Surroundings,
+    store: Store,
+    shell: Shell,
+    catalogue: Callable[[], Catalogue],
+) -> ServedGateway:
+    """Make the gateway that is to listen at HOST:PORT."""
+    host, _, port = address.rpartition(":")
+    refuse_unguarded("--gateway", host, catalogue().gateway)
+    if around.engines_at is None:
+        rule = "needs --kubeconfig: the engines of the embedded cluster are simulated"
+        raise FaultsError([Fault("--gateway", None, "", address, rule)])
+    site = GatewayOptions(
+        folder=folder_beside(options.data),
+        worker=WORKER,
+        host=host.strip("[]"),
+        port=int(port),
+    )
+    return ServedGateway(site, around, around.engines_at, store, shell, catalogue)
+
+
+def folder_beside(data: str) -> Path:
+    """Give the folder of Envoy's files: beside the store, or in the state folder of the user."""
+    return Path("~/.local/state/controlplane" if "://" in data else data).expanduser() / "gateway"
