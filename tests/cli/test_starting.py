@@ -81,7 +81,8 @@ def test_t5_a_fleet_file_with_faults_is_not_stored_as_a_version(
 
 
 GATEWAYS = {
-    "127.0.0.1:1": "127.0.0.1:1: needs --kubeconfig: the engines of the embedded cluster are simulated",
+    "127.0.0.1:1": "127.0.0.1:1: needs --kubeconfig: "
+    "the engines of the embedded cluster are simulated",
     "0.0.0.0:10080": "0.0.0.0: is not this machine: set gateway.require_key in the fleet file, or "
     "trust: headers",
     "10080": "10080: is no HOST:PORT such as controlplane-scaler.controlplane:50051",
