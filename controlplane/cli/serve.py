@@ -30,6 +30,11 @@ from controlplane.telemetry.logs import configure
 @click.option(
     "--gateway", metavar="HOST:PORT", help="Admit the engines' requests here, by priority."
 )
+@click.option("--scaler", metavar="HOST:PORT", help="Answer KEDA here, as its external scaler.")
+@click.option("--scaler-certificate", metavar="FILE", help="Answer KEDA over TLS with this, PEM.")
+@click.option("--scaler-key", metavar="FILE", help="The key of that certificate, PEM.")
+@click.option("--scaler-authority", metavar="FILE", help="Who must have signed KEDA's own, PEM.")
+@click.option("--alerts", metavar="URL", help="Tell this webhook what needs a person.")
 @click.option("--seed", help="Seed of the embedded world's requests; default 1.")
 @click.option("--log", help="debug, info, warning or error; default info.")
 def command(**given: Any) -> None:

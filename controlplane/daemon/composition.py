@@ -6,7 +6,6 @@ at once, for a cycle may be cut after any step; SIGHUP looks at the fleet file n
 
 import asyncio
 import contextlib
-import gc
 import signal
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager
@@ -23,6 +22,7 @@ from controlplane.adapters.sql.ownership import sole_daemon
 from controlplane.adapters.sql.store import Store
 from controlplane.clock import Clock
 from controlplane.daemon.fleet_file import Applying, FleetFile, follow_others
+from controlplane.daemon.handing_over import others
 from controlplane.daemon.listening import listening
 from controlplane.daemon.loops import (
     fleet_loops,
@@ -39,6 +39,7 @@ from controlplane.daemon.surroundings import (
     embedded_surroundings,
 )
 from controlplane.daemon.systemd import here
+from controlplane.daemon.tidying import keep_what_is_there, name_scenarios, prune
 from controlplane.decide.replay import decide_again
 from controlplane.domain.catalogue import Catalogue
 from controlplane.http.access import access_at
@@ -46,20 +47,15 @@ from controlplane.http.state import State
 from controlplane.loops.acting import Gate
 from controlplane.loops.fleet import Fleet
 from controlplane.loops.reconcile import Shell, reconcile
-from controlplane.ports import UnavailableError
 from controlplane.settings import ServeOptions, parse_catalogue
 from controlplane.simulation.contenders import FORMS
-from controlplane.simulation.library import scenario_names, shipped_scenarios
+from controlplane.simulation.library import shipped_scenarios
 from controlplane.simulation.whatif import WhatIfRuns
 from controlplane.telemetry.heartbeats import Heartbeats
 from controlplane.telemetry.history import History
 from controlplane.telemetry.metrics import Metrics
 
 log = structlog.stdlib.get_logger(__name__)
-
-PRUNE_EVERY_S = 86_400.0
-NAMED_AFTER_S = 1.0
-PRUNE_AGAIN_S = 60.0  # after the store could not be had
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -143,11 +139,12 @@ async def _run(
         admitting = await stack.enter_async_context(
             _gateway(options, around, store, shell, file, sources)
         )
+        told = await stack.enter_async_context(others(options, around, fleet, gate, state, address))
         stop, systemd = _signals(shell), here()
 
         def loops() -> list[Awaitable[NoReturn]]:
             return [
-                *fleet_loops(fleet, gate, shell, history),
+                *fleet_loops(fleet, gate, shell, history, told.note),
                 *workloads_loops(fleet, gate, shell, around),
                 metering(fleet, shell, history, store, file),
                 reconcile(reload_loop(file, applying, clock), shell),
@@ -158,7 +155,8 @@ async def _run(
                 **around.tasks,
                 **sources.tasks,
                 **admitting,
-                "prune": partial(_prune, store, shell),
+                **told.tasks,
+                "prune": partial(prune, store, shell),
                 "systemd": partial(systemd.beat, shell.heartbeats),
             }
             tasks = [group.create_task(_guarded(run()), name=name) for name, run in running.items()]
@@ -167,8 +165,8 @@ async def _run(
                 group.create_task(_guarded(one))
                 for one in _beside_others(options, store, shell, around, applying)
             ]
-            tasks.append(group.create_task(_name_scenarios(state), name="scenarios"))
-            _keep_what_is_there()
+            tasks.append(group.create_task(name_scenarios(state), name="scenarios"))
+            keep_what_is_there()
             started(Daemon(address=address, state=state, stop=stop))
             systemd.ready(f"up at {address}")
             await stop.wait()
@@ -237,12 +235,6 @@ async def _gateway(
         yield made.tasks
 
 
-def _keep_what_is_there() -> None:
-    """Let the collector never look again at what was made so far: that would hold up the loop."""
-    gc.collect()
-    gc.freeze()
-
-
 def _signals(shell: Shell) -> asyncio.Event:
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
@@ -266,23 +258,6 @@ async def _guarded(eternal: Awaitable[NoReturn]) -> None:
     """An eternal task that ends is itself a fault: the group then ends, and the daemon with it."""
     await eternal
     raise RuntimeError("a loop came to an end")
-
-
-async def _name_scenarios(state: State) -> None:
-    await asyncio.sleep(NAMED_AFTER_S)
-    state.scenarios.update(await asyncio.to_thread(scenario_names))
-
-
-async def _prune(store: Store, shell: Shell) -> NoReturn:
-    while True:
-        pause = PRUNE_AGAIN_S
-        try:
-            if shell.leadership.leading:
-                await store.prune(shell.clock.now())
-                pause = PRUNE_EVERY_S
-        except UnavailableError as cause:  # it is only tidying: the daemon goes on
-            log.warning("store not tidied", cause=str(cause))
-        await asyncio.sleep(pause)
 
 
 def _beside_others(

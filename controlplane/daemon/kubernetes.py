@@ -23,6 +23,7 @@ from controlplane.adapters.kubernetes.fencing import Fenced
 from controlplane.adapters.kubernetes.lease import LeaseElection
 from controlplane.adapters.kubernetes.refusals import MissingError, RefusedError
 from controlplane.adapters.kubernetes.resources import NAMESPACES, Place
+from controlplane.adapters.kubernetes.scaled_objects import ScaledObjects
 from controlplane.adapters.kubernetes.scope import Scope
 from controlplane.adapters.kubernetes.view import Sight
 from controlplane.clock import Clock
@@ -118,6 +119,7 @@ async def kubernetes_surroundings(
             signals=engines,
             namespace=namespace,
             engines_at=cluster.engines_at,
+            scaled_objects=ScaledObjects(api, scope.writes, namespace),
             workloads=cluster,
             swap_catalogue=swap,
             on_news=wake.append,

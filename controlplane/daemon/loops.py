@@ -1,6 +1,6 @@
 """Every loop with what it needs: one gate before all acts, each told what the others must know."""
 
-from collections.abc import Awaitable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Literal, NoReturn
 
 from controlplane.adapters.sql.store import Store
@@ -35,7 +35,11 @@ def gate_of(options: ServeOptions, around: Surroundings, fleet: Fleet) -> Gate:
 
 
 def fleet_loops(
-    fleet: Fleet, gate: Gate, shell: Shell, history: History
+    fleet: Fleet,
+    gate: Gate,
+    shell: Shell,
+    history: History,
+    told: Callable[[ScalingSeen, ScalingMemory], None],
 ) -> list[Awaitable[NoReturn]]:
     """Scaling decides, spare makes it so, placement moves who is in the way."""
     moves, showing = Moves(), Showing(fleet, history, shell.metrics)
@@ -43,6 +47,7 @@ def fleet_loops(
     def seen(look: ScalingSeen, choices: Sequence[Choice], memory: ScalingMemory) -> None:
         moves.scaling = memory  # who waits for devices, for placement
         showing(look, choices, memory)
+        told(look, memory)
 
     scaling = scaling_loop(fleet, gate, lambda: moves.memory, lambda: shell.wake("spare"), seen)
     placement = placement_loop(fleet, gate, moves, lambda: shell.wake("scaling"))

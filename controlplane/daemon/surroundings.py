@@ -9,6 +9,7 @@ from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice, Outcome
 from controlplane.loops.in_memory import SoleLeader
+from controlplane.loops.publishing import ScaledObjectStore
 from controlplane.ports import Cluster, EngineAt, Leadership, Signals, Workloads
 from controlplane.settings import ServeOptions
 from controlplane.simulation.embedded import embedded
@@ -44,6 +45,7 @@ class Surroundings:
     ready: Callable[[], Awaitable[object]] = _at_once  # returns when a first look is worth it
     namespace: str | None = None  # of the models on a real cluster
     engines_at: Callable[[], Awaitable[Sequence[EngineAt]]] | None = None  # who answers, and where
+    scaled_objects: ScaledObjectStore | None = None  # where models may be left to KEDA
     workloads: Workloads | None = None  # the objects a real cluster holds for the models
     told: Callable[[Choice, Outcome], None] = lambda _choice, _outcome: None  # of what was done
 

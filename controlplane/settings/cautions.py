@@ -33,14 +33,6 @@ def holds_too_short(catalogue: Catalogue) -> Iterator[Broken]:
             yield Broken(path, rule, f"{held:g}")
 
 
-def nobody_writes(catalogue: Catalogue) -> Iterator[Broken]:
-    """The scaler's port is built, but `serve` does not open it yet."""
-    for name, model in catalogue.models.items():
-        if model.policy.scaling.writer == "keda":
-            rule = "is not served yet: until `serve` answers KEDA, nobody moves this number"
-            yield Broken(("models", name, "policy", "scaling", "writer"), rule, "keda")
-
-
 def never_fits(catalogue: Catalogue) -> Iterator[Broken]:
     """A variant no node of its class can ever run; a denied pair is meant, and no surprise."""
     for name, model in catalogue.models.items():
@@ -97,7 +89,6 @@ def ejections_flap(catalogue: Catalogue) -> Iterator[Broken]:
 
 CAUTIONS: tuple[Caution, ...] = (
     holds_too_short,
-    nobody_writes,
     never_fits,
     reserve_takes_all,
     promises_out_of_reach,

@@ -4,7 +4,7 @@
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
 from pathlib import Path
@@ -22,6 +22,12 @@ from controlplane.settings.rules import rule_of
 
 PREFIX = "CONTROLPLANE_"
 _DATA_FILE = f"{PREFIX}DATA_FILE"
+_NEEDS = (
+    ("scaler_certificate", "scaler"),
+    ("scaler_certificate", "scaler_key"),
+    ("scaler_key", "scaler_certificate"),
+    ("scaler_authority", "scaler_certificate"),
+)
 _PASSWORD = re.compile(r"(?<=://)([^/?#\s:@]*):[^/?#\s]*@")  # user:password@host
 _OTHERS = (
     "DEBUG",
@@ -70,6 +76,19 @@ class ServeOptions:
     gateway: Annotated[str, Predicate(is_host_port)] | None = None
     """Admit requests by priority at this HOST:PORT, in front of the engines of a real cluster, with
     an Envoy of its own. Beyond loopback the fleet file must ask for keys, or trust headers."""
+    scaler: Annotated[str, Predicate(is_host_port)] | None = None
+    """Answer KEDA's external scaler calls at this HOST:PORT, and on a real cluster keep the
+    ScaledObjects of the models whose `writer` is keda."""
+    scaler_certificate: Path | None = None
+    """Answer KEDA over TLS: file with our certificate, PEM."""
+    scaler_key: Path | None = None
+    """File with the key of that certificate, PEM."""
+    scaler_authority: Path | None = None
+    """File with the authority, PEM, that must have signed the certificate KEDA shows; without it
+    nobody has to show one."""
+    alerts: Address | None = field(default=None, repr=False)  # its path may be a secret
+    """Receiver of alerts in the format of Alertmanager's webhook; wins over `alerts.webhook` of the
+    fleet file, which has the rest: limits, token."""
     seed: int = 1
     """Seed of the embedded world: the same seed brings the same requests."""
     log: Literal["debug", "info", "warning", "error"] = "info"
@@ -89,14 +108,28 @@ def serve_options(given: Mapping[str, object], environment: Mapping[str, str]) -
     for name in names:
         variable = PREFIX + name.upper()
         if given.get(name) is not None:
-            said[name], sources[name] = str(given[name]), f"--{name}"
+            said[name], sources[name] = str(given[name]), _option(name)
         elif environment.get(variable):
             said[name], sources[name] = environment[variable], variable
     try:
         options: ServeOptions = adapter(ServeOptions).validate_strings(said)
     except ValidationError as error:
         raise FaultsError(_fault(found, said, sources) for found in error.errors()) from error
+    faults = list(_incoherent(options, said))
+    if faults:
+        raise FaultsError(faults)
     return options
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def _incoherent(options: ServeOptions, said: Mapping[str, str]) -> Iterator[Fault]:
+    """An option that means nothing without another."""
+    for name, needs in _NEEDS:
+        if getattr(options, name) is not None and getattr(options, needs) is None:
+            yield Fault(_option(name), None, "", said[name], f"needs {_option(needs)} beside it")
 
 
 def data_place(environment: Mapping[str, str]) -> str:

@@ -53,6 +53,17 @@ def test_a_port_in_use_is_one_line(tmp_path: Path, fleet: Path) -> None:
     assert f"port: 127.0.0.1:{port} cannot be listened on" in said[0]
 
 
+def test_a_scaler_s_port_in_use_is_one_line(tmp_path: Path, fleet: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        where = f"127.0.0.1:{taken.getsockname()[1]}"
+        options = ["--config", str(fleet), "--port", "0", "--log", "error", "--scaler", where]
+        code, said = serve(tmp_path / "data", *options)
+
+    assert code == FAILED
+    assert len(said) == 1, said
+    assert f"keda: {where} cannot be listened on" in said[0]
+
+
 def test_a_folder_another_daemon_uses_is_one_line(tmp_path: Path, fleet: Path) -> None:
     with sole_daemon(tmp_path / "data"):
         code, said = serve(tmp_path / "data", "--config", str(fleet), "--port", "0")

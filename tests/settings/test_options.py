@@ -41,6 +41,26 @@ def test_every_wrong_option_is_named_as_it_was_given() -> None:
     )
 
 
+def test_tls_needs_all_its_parts_named_as_people_write_them() -> None:
+    environment = {**HOME, "CONTROLPLANE_SCALER_AUTHORITY": "ca.crt"}
+
+    with pytest.raises(FaultsError) as raised:
+        serve_options({"scaler_key": "tls.key"}, environment)
+
+    assert raised.value.lines == (
+        "--scaler-key: tls.key: needs --scaler-certificate beside it",
+        "--scaler-authority: ca.crt: needs --scaler-certificate beside it",
+    )
+
+
+def test_a_scaler_listens_where_host_and_port_say() -> None:
+    options = serve_options({}, {**HOME, "CONTROLPLANE_SCALER": "0.0.0.0:50051"})
+    assert options.scaler == "0.0.0.0:50051"
+
+    with pytest.raises(FaultsError, match="--scaler: 50051: is no HOST:PORT"):
+        serve_options({"scaler": "50051"}, HOME)
+
+
 @pytest.mark.parametrize("speed", ["0", "-1", "nan", "inf"])
 def test_time_must_move_and_forwards(speed: str) -> None:
     with pytest.raises(FaultsError, match=f"--speed: {speed}: "):

@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import ipaddress
 import ssl
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -63,20 +63,30 @@ class ScalerPort:
         self.port = 0  # once it listens
         self.answers = asyncio.Event()
 
-    async def run(self) -> NoReturn:
-        """Listen for ever, and keep asking itself."""
+    @contextlib.asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Listen until the block ends; OSError where that cannot be."""
         server = aio.server(options=[("grpc.so_reuseport", 0)])
         server.add_generic_rpc_handlers((self._scaler.handlers(), _health_handlers(self._health)))
         self.port = self._bind(server)
         await server.start()
         log.info("the external scaler listens", address=self._address, port=self.port)
         try:
-            while True:
-                await self._look()
-                await asyncio.sleep(PROBE_EVERY_S if self.answers.is_set() else PROBE_AGAIN_S)
+            yield
         finally:
             self.answers.clear()
             await server.stop(STOP_WITHIN_S)
+
+    async def look_for_ever(self) -> NoReturn:
+        """Keep asking itself."""
+        while True:
+            await self._look()
+            await asyncio.sleep(PROBE_EVERY_S if self.answers.is_set() else PROBE_AGAIN_S)
+
+    async def run(self) -> NoReturn:
+        """Listen for ever, and keep asking itself."""
+        async with self.listening():
+            await self.look_for_ever()
 
     def _bind(self, server: aio.Server) -> int:
         try:

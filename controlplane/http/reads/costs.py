@@ -68,7 +68,12 @@ async def costs(state: State, query: CostQuery) -> Costs:
 
 async def cost_today(state: State, model: str) -> int | None:
     """Give what a model cost since midnight UTC; None before anything was billed."""
-    return (await state.shared.once("today", KEPT_S, lambda: _today(state))).get(model)
+    return (await costs_today(state)).get(model)
+
+
+async def costs_today(state: State) -> Mapping[str, int]:
+    """Give what each model cost since midnight UTC, where anything was billed for it."""
+    return await state.shared.once("today", KEPT_S, lambda: _today(state))
 
 
 async def _today(state: State) -> Mapping[str, int]:
