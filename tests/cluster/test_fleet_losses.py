@@ -3,10 +3,12 @@
 import pytest
 
 from tests.cluster.api import Api, Manifest
+from tests.cluster.nodes import T4
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.lanes import node_of
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
+from tests.cluster.workloads import answering, pod, pod_spec
 
 pytestmark = pytest.mark.timeout(240)  # engines load, nodes fall silent, plans take their time
 
@@ -110,7 +112,7 @@ async def test_an_engine_that_is_healthy_but_cannot_generate_is_replaced_and_say
     assert lanes <= {"loading"}
 
 
-async def test_t6_a_short_class_is_left_alone_and_the_next_one_takes_over(stage: Scene) -> None:
+async def test_what_exceeds_a_class_goes_to_the_next_one(stage: Scene) -> None:
     await stage.nodes.add("T4", 1, zone="z1", devices=1)
     await stage.nodes.add("A100-80G", 1, zone="z1", devices=2)
 
@@ -121,6 +123,30 @@ async def test_t6_a_short_class_is_left_alone_and_the_next_one_takes_over(stage:
             for pod in await stage.lanes.pods("serving")
         )
         codes = await daemon.codes()
+
+    assert on == ["A100-80G", "T4"]
+    assert "Spilled" in codes
+
+
+async def test_t6_a_class_that_stays_unschedulable_is_short_and_the_next_one_takes_over(
+    stage: Scene,
+) -> None:
+    """A pod of another namespace, which the daemon may not see, holds the second T4."""
+    (machine,) = await stage.nodes.add("T4", 1, zone="z1", devices=2)
+    await stage.nodes.add("A100-80G", 1, zone="z1", devices=2)
+    holding = answering(resources={"limits": {T4.resource: "1"}})
+    theirs = pod("default", f"{stage.namespace}-theirs", pod_spec(machine, holding))
+    await stage.api.create(theirs)
+    try:
+        async with stage.daemon(fleet_text(least=2, spares=0)) as daemon:
+            await stage.lanes.settle(60.0, serving=2)
+            on = sorted(
+                one["metadata"]["labels"]["controlplane.dev/class"]
+                for one in await stage.lanes.pods("serving")
+            )
+            codes = await daemon.codes()
+    finally:
+        await stage.api.remove(theirs)
 
     assert on == ["A100-80G", "T4"]
     assert "Spilled" in codes
