@@ -22,7 +22,7 @@ from controlplane.adapters.sql.ownership import sole_daemon
 from controlplane.adapters.sql.store import Store
 from controlplane.clock import Clock
 from controlplane.daemon.fleet_file import Applying, FleetFile, follow_others
-from controlplane.daemon.handing_over import others
+from controlplane.daemon.handing_over import Others, others
 from controlplane.daemon.listening import listening
 from controlplane.daemon.loops import (
     fleet_loops,
@@ -136,10 +136,10 @@ async def _run(
     async with contextlib.AsyncExitStack() as stack:
         stack.push_async_callback(whatif.close)
         address = await stack.enter_async_context(listening(options, state))
-        admitting = await stack.enter_async_context(
-            _gateway(options, around, store, shell, file, sources)
-        )
         told = await stack.enter_async_context(others(options, around, fleet, gate, state, address))
+        admitting = await stack.enter_async_context(
+            _gateway(options, around, store, shell, sources, told)
+        )
         stop, systemd = _signals(shell), here()
 
         def loops() -> list[Awaitable[NoReturn]]:
@@ -220,8 +220,8 @@ async def _gateway(
     around: Surroundings,
     store: Store,
     shell: Shell,
-    file: FleetFile,
     sources: Sources,
+    told: Others,
 ) -> AsyncIterator[Mapping[str, Task]]:
     """Run the gateway that was asked for; give what must run beside it."""
     if options.gateway is None:
@@ -229,9 +229,10 @@ async def _gateway(
         return
     from controlplane.daemon.gateway import gateway_of  # noqa: PLC0415  # nobody else needs it
 
-    made = gateway_of(options.gateway, options, around, store, shell, lambda: file.force.catalogue)
+    made = gateway_of(options.gateway, options, around, store, shell, sources.catalogue)
     async with made:
         sources.table["gateway"] = made
+        told.breakers = made.open_breakers
         yield made.tasks
 
 

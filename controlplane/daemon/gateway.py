@@ -13,6 +13,7 @@ import structlog
 
 from controlplane.adapters.sql.store import Store
 from controlplane.daemon.surroundings import StartError, Surroundings, Task
+from controlplane.decide.breakers.breaker import State
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import DONE, Choice
 from controlplane.domain.faults import Fault, FaultsError
@@ -85,6 +86,16 @@ class ServedGateway:
             raise UnavailableError(self._trouble or "the gateway has not started yet")
         models = tuple(self._catalogue().models)
         return self._gateway.loads.loads(models, self._shell.clock.now())
+
+    def open_breakers(self) -> Mapping[ModelName, str]:
+        """Name those that failures opened, and why; who is isolated by hand is so on purpose."""
+        if self._gateway is None:
+            return {}
+        return {
+            name: f"it opened {breaker.opened} times since it was closed last"
+            for name, breaker in self._gateway.breakers.states.items()
+            if breaker.state in (State.OPEN, State.HALF_OPEN)
+        }
 
     async def follow(self) -> NoReturn:
         """Start it with the first view of the fleet, and tell it of every change, for ever.

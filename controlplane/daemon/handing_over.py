@@ -42,12 +42,17 @@ Look: TypeAlias = Callable[[ScalingSeen, ScalingMemory], None]
 log = structlog.stdlib.get_logger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
+def _no_breakers() -> Mapping[ModelName, str]:
+    return {}
+
+
+@dataclass(slots=True)
 class Others:
     """Take scaling's looks with `note`; `tasks` must run for them to be told."""
 
     note: Look
     tasks: Mapping[str, Task]
+    breakers: Callable[[], Mapping[ModelName, str]] = _no_breakers  # those that are open, and why
 
 
 @asynccontextmanager
@@ -63,8 +68,16 @@ async def others(
     board, spending, unmoved = Board(), Spending(state), Unmoved(options, around)
     handover = Handover(fleet, board.put, state.metrics.sizes)
     notifier = Notifier(lambda: alerts_policy(options, fleet.catalogue), state.clock, address)
+
+    def breakers() -> Mapping[ModelName, str]:
+        return told.breakers()
+
     alerting = Alerting(
-        fleet, state.leadership, notifier.update, spent=lambda: spending.spent(fleet.catalogue)
+        fleet,
+        state.leadership,
+        notifier.update,
+        breakers,
+        lambda: spending.spent(fleet.catalogue),
     )
 
     def note(look: ScalingSeen, memory: ScalingMemory) -> None:
@@ -86,7 +99,8 @@ async def others(
                     fleet, around.scaled_objects, gate, state.leadership, around.namespace or ""
                 )
                 tasks["publishing"] = partial(publishing.run, port.answers)
-        yield Others(note, {name: partial(_steadily, name, run) for name, run in tasks.items()})
+        told = Others(note, {name: partial(_steadily, name, run) for name, run in tasks.items()})
+        yield told
 
 
 def _port(options: ServeOptions, address: str, board: Board, fleet: Fleet) -> "ScalerPort":

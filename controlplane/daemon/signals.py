@@ -38,7 +38,7 @@ class Sources:
         """Begin with what the daemon runs on; `view` is the last look, None before the first."""
         self._named = options.prometheus
         self._namespace = around.namespace
-        self._catalogue = catalogue
+        self.catalogue = catalogue
         self._view = view
         self._clock = clock
         self.every_s = EVERY_S
@@ -60,7 +60,7 @@ class Sources:
         """Ask one until another is named."""
         async with Prometheus(source) as client:
             signals = PrometheusSignals(
-                client, self._catalogue, self._view, self._clock, self._namespace
+                client, self.catalogue, self._view, self._clock, self._namespace
             )
             self.table[PROMETHEUS] = self._prometheus = signals
             try:
@@ -73,7 +73,7 @@ class Sources:
 
     def _source(self) -> PrometheusSource | None:
         """Give the one that is named: by an option, else by the fleet file, which has the rest."""
-        said, address = self._catalogue().signals.prometheus, self._named
+        said, address = self.catalogue().signals.prometheus, self._named
         if address is None:
             return said
         return PrometheusSource(address=address) if said is None else replace(said, address=address)
