@@ -19,6 +19,7 @@ from controlplane.ports.sources import PassedOver, SignalRead
 
 QueryOf = Callable[[ModelName, SignalName], str]
 PROMETHEUS: Final = "prometheus"
+PIECE = 25  # models between two turns of the event loop
 
 
 def _no_query(_model: ModelName, _signal: SignalName) -> str:
@@ -57,12 +58,14 @@ class OrderedSignals:
         by_source = dict(zip(sources, told, strict=True))
         loads: dict[ModelName, ModelLoad] = {}
         chosen: dict[ModelName, tuple[Chosen, ...]] = {}
-        for name in catalogue.models:
+        for number, name in enumerate(catalogue.models, 1):
             of_model = {
                 source: loads_of.get(name) or silent(name, at)
                 for source, loads_of in by_source.items()
             }
             loads[name], chosen[name] = choose(name, of_model, catalogue.signals, at)
+            if number % PIECE == 0:
+                await asyncio.sleep(0)
         self._chosen = chosen
         return loads
 

@@ -1,5 +1,6 @@
 """Several sources as one: a source that fails does not take the others with it."""
 
+import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,7 +10,7 @@ from controlplane.domain.priorities import Priority
 from controlplane.domain.quantities import ModelName
 from controlplane.loops.sources import OrderedSignals
 from controlplane.ports import UnavailableError
-from tests.builders import CHAT, a_catalogue, a_class_load, a_load
+from tests.builders import CHAT, a_catalogue, a_class_load, a_load, a_model
 
 
 class Says:
@@ -58,3 +59,23 @@ async def test_a_model_that_is_not_catalogued_has_no_sources() -> None:
 
     assert one.sources("nobody") is None
     assert next(read.source for read in one.sources(CHAT) or ()) == "engines"
+
+
+async def test_a_thousand_models_are_put_together_in_pieces() -> None:
+    clock = Clock()
+    fleet = a_catalogue({ModelName(f"m{number}"): a_model() for number in range(1_000)})
+    many = OrderedSignals({"engines": Says(clock, 1.0)}, lambda: fleet, clock)
+    turns = 0
+
+    async def others() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    beside = asyncio.create_task(others())
+    loads = await many.loads()
+    beside.cancel()
+
+    assert len(loads) == 1_000
+    assert turns >= 40
