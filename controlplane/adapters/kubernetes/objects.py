@@ -7,6 +7,7 @@ others (a restart annotation, an injected sidecar) stay as they are.
 
 import asyncio
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
 from controlplane.adapters.kubernetes.adopted import keep_adopted, unlabelled
@@ -22,7 +23,7 @@ from controlplane.adapters.kubernetes.comparing import (
 from controlplane.adapters.kubernetes.fencing import refused
 from controlplane.adapters.kubernetes.field_owners import number_writer
 from controlplane.adapters.kubernetes.ownership import Rivals, rivals
-from controlplane.adapters.kubernetes.refusals import ForbiddenError, MissingError
+from controlplane.adapters.kubernetes.refusals import ConflictError, ForbiddenError, MissingError
 from controlplane.adapters.kubernetes.resources import (
     DAEMON_SETS,
     DEPLOYMENTS,
@@ -47,6 +48,7 @@ KINDS: Mapping[str, Resource] = {
     "Service": SERVICES,
     "DaemonSet": DAEMON_SETS,
 }
+READ_ANEW = 2  # times, when an object changes while it is being written
 
 
 Variety = tuple[ModelName, ClassName]
@@ -164,7 +166,16 @@ class Objects:
         return self._rivals
 
     async def ensure(self, action: Ensure) -> Outcome:
-        """Make one object as the catalogue says."""
+        """Make one object as the catalogue says.
+
+        Its controllers write its status between our reading and our writing: it is then read anew.
+        """
+        for _ in range(READ_ANEW):
+            with suppress(ConflictError):
+                return await self._ensure(action)
+        return await self._ensure(action)
+
+    async def _ensure(self, action: Ensure) -> Outcome:
         wanted = self.wanted().get(action.key)
         if wanted is None:
             return refused(f"{action.key} is no longer in the catalogue")
