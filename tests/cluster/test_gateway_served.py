@@ -10,7 +10,7 @@ from tests.cluster.stage.daemon import Daemon
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
-from tests.gateway.running import free_port
+from tests.emulation.stand import free_port
 
 ANSWERED = Counter({200: 48})
 

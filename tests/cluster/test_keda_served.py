@@ -12,7 +12,7 @@ from tests.cluster.manifests import define, shipped
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
-from tests.gateway.running import free_port
+from tests.emulation.stand import free_port
 
 HANDOVER = Path(__file__).parents[2] / "deploy" / "keda"
 NAMES = {"chat-t4", "chat-a100-80g"}

@@ -18,18 +18,13 @@ from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import ModelName, ReplicaName
 from controlplane.gateway.gateway import Gateway
 from controlplane.gateway.site import GatewayOptions
+from tests.emulation.stand import free_port
 from tests.gateway.engine import Engine
 
 Front: TypeAlias = dict[str, Any]
 CHAT = ModelName("chat")
 OPEN: "list[Call]" = []  # closed when the gateway has stopped
 WITHIN_S = 20.0
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
 
 
 def a_key(secret: str, priority: Priority, **more: Any) -> ApiKey:

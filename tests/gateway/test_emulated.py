@@ -11,7 +11,8 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from tests.gateway.running import OPEN, call, free_port
+from tests.emulation.stand import free_port
+from tests.gateway.running import OPEN, call
 from tests.settings.fleet_text import SMALL
 
 FLEET = SMALL.replace("classifier", "chat").replace("/chat:1", "/classifier:1")

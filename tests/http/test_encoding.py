@@ -1,7 +1,5 @@
 """JSON in pieces is the same JSON, and others get their turn in between."""
 
-import asyncio
-
 import msgspec
 import pytest
 
@@ -12,6 +10,7 @@ from controlplane.http.encoding import encoded
 from controlplane.http.reads.figures import Figure
 from controlplane.http.reads.fleet import fleet
 from controlplane.http.state import State
+from tests.turns import turns_of_others
 
 
 class Nothing(msgspec.Struct, frozen=True):
@@ -48,16 +47,7 @@ async def test_the_whole_fleet_too(state: State) -> None:
 
 
 async def test_others_get_their_turn_while_a_large_value_is_written() -> None:
-    turns = 0
+    with turns_of_others() as turns:
+        await encoded([Figure(value=float(i)) for i in range(500)])
 
-    async def other() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    task = asyncio.create_task(other())
-    await encoded([Figure(value=float(i)) for i in range(500)])
-    task.cancel()
-
-    assert turns >= 10
+    assert turns.got >= 10

@@ -1,6 +1,5 @@
 """Several sources as one: a source that fails does not take the others with it."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from controlplane.domain.quantities import ModelName
 from controlplane.loops.sources import OrderedSignals
 from controlplane.ports import UnavailableError
 from tests.builders import CHAT, a_catalogue, a_class_load, a_load, a_model
+from tests.turns import turns_of_others
 
 
 class Says:
@@ -65,17 +65,9 @@ async def test_a_thousand_models_are_put_together_in_pieces() -> None:
     clock = Clock()
     fleet = a_catalogue({ModelName(f"m{number}"): a_model() for number in range(1_000)})
     many = OrderedSignals({"engines": Says(clock, 1.0)}, lambda: fleet, clock)
-    turns = 0
 
-    async def others() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    beside = asyncio.create_task(others())
-    loads = await many.loads()
-    beside.cancel()
+    with turns_of_others() as turns:
+        loads = await many.loads()
 
     assert len(loads) == 1_000
-    assert turns >= 40
+    assert turns.got >= 40

