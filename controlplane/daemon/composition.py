@@ -229,7 +229,7 @@ async def _gateway(
         return
     from controlplane.daemon.gateway import gateway_of  # noqa: PLC0415  # nobody else needs it
 
-    made = gateway_of(options.gateway, options, around, store, shell, sources.catalogue)
+    made = gateway_of(options.gateway, options.data, around, store, shell, sources.catalogue)
     async with made:
         sources.table["gateway"] = made
         told.breakers = made.open_breakers

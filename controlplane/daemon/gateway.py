@@ -5,7 +5,7 @@ not hold leaves the last plan in force, for an Envoy without a plan would turn e
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NoReturn, Self
 
@@ -27,7 +27,6 @@ from controlplane.gateway.planning import Around, plan_of
 from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.loops.reconcile import Shell
 from controlplane.ports import EngineAt, UnavailableError
-from controlplane.settings import ServeOptions
 
 WORKER = "controlplane.cli.admission_worker"
 LOOKS_S = 1.0  # news wakes it sooner
@@ -44,7 +43,7 @@ class ServedGateway:
         self,
         options: GatewayOptions,
         around: Surroundings,
-        engines_at: Callable[[], Awaitable[Sequence[EngineAt]]],
+        engines_at: Callable[[], Sequence[EngineAt]],
         store: Store,
         shell: Shell,
         catalogue: Callable[[], Catalogue],
@@ -106,7 +105,7 @@ class ServedGateway:
         while True:
             try:
                 view = await self._around.cluster.observe()
-                await self._tell(await self._plan(view, await self._engines_at()))
+                await self._tell(await self._plan(view, self._engines_at()))
             except UnavailableError as cause:
                 log.debug("the gateway keeps its plan", cause=str(cause))
             except (EnvoyError, FaultsError) as cause:
@@ -167,20 +166,20 @@ class ServedGateway:
 
 def gateway_of(
     address: str,
-    options: ServeOptions,
+    data: str,
     around: Surroundings,
     store: Store,
     shell: Shell,
     catalogue: Callable[[], Catalogue],
 ) -> ServedGateway:
-    """Make the gateway that is to listen at HOST:PORT."""
+    """Make the gateway that is to listen at HOST:PORT; `data` says where the store is."""
     host, _, port = address.rpartition(":")
     refuse_unguarded("--gateway", host, catalogue().gateway)
     if around.engines_at is None:
         rule = "needs --kubeconfig: the engines of the embedded cluster are simulated"
         raise FaultsError([Fault("--gateway", None, "", address, rule)])
     site = GatewayOptions(
-        folder=folder_beside(options.data),
+        folder=folder_beside(data),
         worker=WORKER,
         host=host.strip("[]"),
         port=int(port),

@@ -118,7 +118,7 @@ async def kubernetes_surroundings(
             cluster=cluster,
             signals=engines,
             namespace=namespace,
-            engines_at=cluster.engines_at,
+            engines_at=lambda: cluster.engines_at,
             scaled_objects=ScaledObjects(api, scope.writes, namespace),
             workloads=cluster,
             swap_catalogue=swap,

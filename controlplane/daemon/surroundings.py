@@ -44,7 +44,7 @@ class Surroundings:
     advised_by: Callable[[Leadership], None] | None = None  # who leads where all only advise
     ready: Callable[[], Awaitable[object]] = _at_once  # returns when a first look is worth it
     namespace: str | None = None  # of the models on a real cluster
-    engines_at: Callable[[], Awaitable[Sequence[EngineAt]]] | None = None  # who answers, and where
+    engines_at: Callable[[], Sequence[EngineAt]] | None = None  # as of the last look
     scaled_objects: ScaledObjectStore | None = None  # where models may be left to KEDA
     workloads: Workloads | None = None  # the objects a real cluster holds for the models
     told: Callable[[Choice, Outcome], None] = lambda _choice, _outcome: None  # of what was done

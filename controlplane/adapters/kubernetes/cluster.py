@@ -49,6 +49,7 @@ class KubernetesCluster:
 
     def __init__(self, scope: Scope, engines: Engines, clock: Clock) -> None:
         """Look and write through this scope; the engines answer for themselves."""
+        self.engines_at: Sequence[EngineAt] = ()  # those that could be asked at the last look
         self._scope = scope
         self._engines = engines
         self._clock = clock
@@ -67,14 +68,11 @@ class KubernetesCluster:
     async def observe(self) -> FleetView:
         """Give one consistent snapshot, and let the engines know which of them there are."""
         scope = self._scope
-        self._engines.follow(await self.engines_at())
+        self.engines_at = await scope.sight.engines_at(scope.catalogue)
+        self._engines.follow(self.engines_at)
         view = await scope.sight.view(scope.catalogue, self._engines, self._clock.now())
         replicas = tuple(map(self._aged, view.replicas))
         return view if replicas == view.replicas else replace(view, replicas=replicas)
-
-    async def engines_at(self) -> Sequence[EngineAt]:
-        """Give the engines that can be asked, and where they answer."""
-        return await self._scope.sight.engines_at(self._scope.catalogue)
 
     async def standing(self) -> WorkloadsView:
         """Say how the objects of all models stand."""
