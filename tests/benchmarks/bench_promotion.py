@@ -16,7 +16,7 @@ from time import monotonic
 import aiohttp
 
 from tests.cluster.handed import handed
-from tests.cluster.nodes import Nodes
+from tests.cluster.nodes import Nodes, namespace_of
 from tests.cluster.stage.daemon import Daemon
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene, scene
@@ -71,8 +71,7 @@ async def main() -> None:
         return
     async with cluster.api() as api:
         for space, nodes in ((SPACE, 1), (MANY, 11)):
-            meta = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": space}}
-            await api.create(meta)
+            await api.create(namespace_of(space))
             made = Nodes(api, space)
             await made.add("T4", nodes)
             with tempfile.TemporaryDirectory() as folder:

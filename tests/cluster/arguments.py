@@ -8,6 +8,8 @@ from tests.cluster.credentials import Credentials
 
 # Which kubelet plays a node: kwok for many that only say they run, ours for pods that really do.
 KUBELET_LABEL = "tests.controlplane.dev/kubelet"
+OF_LABEL = "tests.controlplane.dev/of"  # the namespace whose pods a node takes
+PODS_GO_TO = "scheduler.alpha.kubernetes.io/node-selector"  # of a namespace: adds to its pods
 PULL_S = "tests.controlplane.dev/pull-s"  # annotation: how long such a node pulls an image
 
 _OFTEN = ("--kube-api-qps=300", "--kube-api-burst=600")  # the defaults of 20/s are for real life
@@ -38,6 +40,7 @@ def api_server(program: Path, home: Path, credentials: Credentials) -> list[str]
         "--service-account-issuer=https://kubernetes.default.svc",
         "--service-cluster-ip-range=10.96.0.0/16",
         "--disable-admission-plugins=ServiceAccount", "--endpoint-reconciler-type=none",
+        "--enable-admission-plugins=PodNodeSelector",
         f"--audit-policy-file={home}/audit.yaml", f"--audit-log-path={home}/audit.log",
         "--audit-log-maxsize=4000",  # one file, whatever its size: tests remember places in it
         "--enable-aggregator-routing=true",

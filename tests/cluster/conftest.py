@@ -12,7 +12,7 @@ from tests.cluster.api import Api
 from tests.cluster.audit import Audit
 from tests.cluster.handed import Cluster, handed
 from tests.cluster.namespace import whole_root
-from tests.cluster.nodes import Nodes
+from tests.cluster.nodes import Nodes, namespace_of
 from tests.cluster.programs import KEDA, MissingError, found
 from tests.cluster.stage.scene import Scene, scene
 
@@ -54,7 +54,7 @@ async def kubernetes(cluster: Cluster) -> AsyncIterator[client.ApiClient]:
 async def namespace(api: Api) -> AsyncIterator[str]:
     """Give a namespace of this test's own; all in it goes with it."""
     name = f"t{next(_NUMBERS)}-{token_hex(2)}"  # a cluster may outlive a run of tests
-    await api.create({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}})
+    await api.create(namespace_of(name))
     yield name
     await api.delete(f"/api/v1/namespaces/{name}")
     await api.delete(f"/api/v1/namespaces/{name}/pods", grace_s=0)

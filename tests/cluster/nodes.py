@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tests.cluster.api import Api, Manifest
-from tests.cluster.arguments import KUBELET_LABEL, PULL_S
+from tests.cluster.arguments import KUBELET_LABEL, OF_LABEL, PODS_GO_TO, PULL_S
 
 ZONE = "topology.kubernetes.io/zone"
 
@@ -88,6 +88,17 @@ def node(
     }
 
 
+def namespace_of(name: str) -> Manifest:
+    """Give a Namespace whose pods go to its own nodes.
+
+    A scheduler whose watch of nodes was cut may yet believe in the nodes of the test before.
+    """
+    told = {PODS_GO_TO: f"{OF_LABEL}={name}"}
+    return {
+        "apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "annotations": told},
+    }  # fmt: skip
+
+
 def is_true(kind: str, manifest: Manifest) -> bool:
     """Say whether an object's condition holds."""
     said = manifest.get("status", {}).get("conditions") or ()
@@ -100,11 +111,11 @@ def is_ready(manifest: Manifest) -> bool:
 
 
 class Nodes:
-    """Nodes of one test; they are taken away after it."""
+    """Nodes of one test and its namespace; they are taken away after it."""
 
-    def __init__(self, api: Api, prefix: str) -> None:
+    def __init__(self, api: Api, namespace: str) -> None:
         self._api = api
-        self._prefix = prefix
+        self._namespace = namespace
         self.names: list[str] = []
 
     async def add(
@@ -117,7 +128,7 @@ class Nodes:
         chosen = KINDS[kind] if isinstance(kind, str) else kind
         made = []
         for _ in range(count):
-            name = f"{self._prefix}-n{len(self.names)}"
+            name = f"{self._namespace}-n{len(self.names)}"
             self.names.append(name)
             made.append(name)
             manifest = node(
@@ -126,7 +137,7 @@ class Nodes:
                 zone=zone,
                 kubelet=kubelet,
                 devices=devices,
-                labels=labels,
+                labels={OF_LABEL: self._namespace, **(labels or {})},
                 pull_s=pull_s,
             )
             await self._api.create(manifest)
