@@ -71,6 +71,7 @@ class ReasonCode(StrEnum):
     ROTATED = "Rotated"
     LOAD_TOO_SLOW = "LoadTooSlow"
     NODE_SILENT = "NodeSilent"
+    MOST_NODES_SILENT = "MostNodesSilent"
     ENGINE_RESTARTED = "EngineRestarted"
     REPLICA_FAILED = "ReplicaFailed"
     UNSCHEDULABLE = "Unschedulable"

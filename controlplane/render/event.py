@@ -19,6 +19,7 @@ WARNINGS = frozenset(
         ReasonCode.DRAIN_DEADLINE,
         ReasonCode.LATENCY_P99_BROKEN,
         ReasonCode.LOAD_TOO_SLOW,
+        ReasonCode.MOST_NODES_SILENT,
         ReasonCode.NODE_SILENT,
         ReasonCode.NO_CLASS_FITS,
         ReasonCode.NO_DEVICES,

@@ -1,11 +1,10 @@
 """Spare's cycle: every model's lanes, in the order in which they may take free devices."""
 
-import msgspec
-
 from controlplane.decide.scaling.arbitrate import Free
 from controlplane.decide.scaling.variants import VariantTable
 from controlplane.decide.spare.inputs import SpareInput, SpareMemory, SpareSeen
 from controlplane.decide.spare.lanes import decide_spare
+from controlplane.decide.zones.hush import hush_since, hushed
 from controlplane.decide.zones.lost import lost
 from controlplane.domain.actions import SetReplicas
 from controlplane.domain.catalogue import Catalogue
@@ -23,6 +22,9 @@ def cycle(
     by_model = replicas_by_model(seen.view.replicas)
     nodes = () if isinstance(seen.view.nodes, NoData) else seen.view.nodes
     gone = lost(seen.view.nodes).nodes
+    since = hush_since(seen.view.nodes, seen.at, memory.hush_since)
+    hush = hushed(seen.at, since)
+    begun = hush and memory.hush_since is None
     left = free_devices(nodes, seen.view.replicas, table.devices, seen.view.others)
     free = Free(nodes, left)
     overrides = dict(seen.overrides)
@@ -41,13 +43,14 @@ def cycle(
                 variants=variants,
                 replicas=replicas,
                 lost=tuple(sorted(r.node for r in replicas if r.node in gone)) if gone else (),
+                hushed=hush,
                 room={f.node_class: free.fitting(f.node_class, f.devices) for f in variants},
             )
         )
-        if choice.actions:
+        if choice.actions or (begun and choice.trail):
             _take(free, choice, table, replicas)
             choices.append(choice)
-    return tuple(choices), msgspec.structs.replace(memory, cycles=memory.cycles + 1)
+    return tuple(choices), SpareMemory(cycles=memory.cycles + 1, hush_since=since)
 
 
 def _take(free: Free, choice: Choice, table: VariantTable, replicas: tuple[Replica, ...]) -> None:

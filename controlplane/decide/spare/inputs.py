@@ -24,6 +24,7 @@ class SpareInput(msgspec.Struct, frozen=True, kw_only=True):
     replicas: tuple[Replica, ...]
     room: Mapping[ClassName, int]  # replicas for which devices are free now
     lost: tuple[NodeName, ...] = ()  # those of its nodes that are in a zone that is lost
+    hushed: bool = False  # most nodes are silent, and that is not believed yet
 
 
 class SpareSeen(msgspec.Struct, frozen=True, kw_only=True):
@@ -36,6 +37,7 @@ class SpareSeen(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SpareMemory(msgspec.Struct, frozen=True, kw_only=True):
-    """Spare remembers nothing it needs: every plan is derived anew from what is seen."""
+    """Spare remembers no plan: each is derived anew from what is seen."""
 
     cycles: int = 0
+    hush_since: Instant | None = None  # since when most nodes of every zone are silent

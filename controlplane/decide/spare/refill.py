@@ -47,7 +47,11 @@ def leave_zone(draft: Draft) -> None:
 
 
 def resize(draft: Draft) -> None:
-    """Cancel what is too much, then size every Deployment."""
+    """Cancel what is too much, then size every Deployment; not while hardly a node is heard."""
+    if draft.seen.hushed:
+        if draft.lost:
+            draft.say(ReasonCode.MOST_NODES_SILENT, "replicas", len(draft.lost))
+        return
     spares = _spares(draft)
     loading, warm = of_class(draft.loading), of_class(draft.warm)
     serving, draining, lost = (of_class(x) for x in (draft.serving, draft.draining, draft.lost))

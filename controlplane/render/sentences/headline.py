@@ -64,6 +64,7 @@ EVENTS = frozenset(
         ReasonCode.ROTATED,
         ReasonCode.LOAD_TOO_SLOW,
         ReasonCode.NODE_SILENT,
+        ReasonCode.MOST_NODES_SILENT,
         ReasonCode.REPLICA_FAILED,
         ReasonCode.UNSCHEDULABLE,
         ReasonCode.PUT_TO_SLEEP,

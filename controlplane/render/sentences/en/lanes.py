@@ -77,6 +77,12 @@ LANES: Table = {
         "[node {node}|its node] does not answer",
         "Pods on a silent node still say Running; they are not counted as serving.",
     ),
+    C.MOST_NODES_SILENT: Wording(
+        "Most nodes silent",
+        "most nodes of every zone went silent at once[, and {replicas} replicas]: left as it is",
+        "That many nodes do not die at once: more likely nobody heard them. Nothing is created or "
+        "deleted for a minute; after it the silence is believed.",
+    ),
     C.REPLICA_FAILED: Wording(
         "Replica failed",
         "[{replica}|a replica] failed[: {note}]",

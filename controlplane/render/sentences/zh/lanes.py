@@ -74,6 +74,11 @@ LANES: Table = {
         "[节点 {node}|其节点] 没有响应",
         "无响应节点上的 Pod 仍显示 Running；它们不计入在役副本。",
     ),
+    C.MOST_NODES_SILENT: Wording(
+        "多数节点无响应",
+        "各可用区的多数节点同时失去响应[，涉及 {replicas} 个副本]：保持不变",
+        "这么多节点不会同时损坏，更可能是没有收到它们的心跳。一分钟内不新建也不删除副本；之后才当真。",
+    ),
     C.REPLICA_FAILED: Wording(
         "副本失败",
         "[{replica}|一个副本] 失败[：{note}]",
