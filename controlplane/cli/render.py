@@ -1,4 +1,4 @@
-"""`controlplane render`: what KEDA, an HPA or Istio would be given for a model, as YAML."""
+"""`controlplane render`: what KEDA, an HPA, Istio or Envoy would be given for a model, as YAML."""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +6,8 @@ from typing import Any
 import click
 import msgspec
 
+from controlplane.cli.engines_option import ENGINE, EngineArgument
+from controlplane.cli.rendered_envoy import SITE, TICKET, envoy_config
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.handover import TriggerKind
@@ -24,6 +26,7 @@ Examples:
   controlplane render llama-70b --for keda | kubectl apply --dry-run=server -f -
   controlplane render llama-70b --for keda --trigger weighted_depth
   controlplane render llama-70b --for istio --replicas 4
+  controlplane render llama-70b --for envoy --engine llama-70b=10.0.0.7:8000
 """
 
 
@@ -33,8 +36,9 @@ Examples:
     "--for",
     "whom",
     required=True,
-    type=click.Choice(["keda", "hpa", "istio"]),
-    help="Who is to act: ScaledObjects, HorizontalPodAutoscalers or a DestinationRule.",
+    type=click.Choice(["keda", "hpa", "istio", "envoy"]),
+    help="Who is to act: ScaledObjects, HorizontalPodAutoscalers, a DestinationRule, or Envoy's"
+    " own configuration.",
 )
 @click.option(
     "--config",
@@ -58,9 +62,19 @@ Examples:
 @click.option("--paused", is_flag=True, help="KEDA: it leaves the number alone.")
 @click.option("--held-at", type=click.IntRange(min=0), help="KEDA: it holds this number.")
 @click.option(
-    "--replicas", type=click.IntRange(min=0), help="Istio: replicas in service; default: min."
+    "--replicas",
+    type=click.IntRange(min=0),
+    help="Istio, Envoy: replicas in service; default: min.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a List as JSON.")
+@click.option(
+    "--engine",
+    "engines",
+    type=ENGINE,
+    multiple=True,
+    metavar="MODEL=HOST:PORT[/SLOTS]",
+    help="Envoy: a replica of MODEL, may be given again; default: its Service.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON: a List, or Envoy's object.")
 def command(
     model: str,
     whom: str,
@@ -75,6 +89,9 @@ def command(
     if name not in catalogue.models:
         rule = f"is no model of the fleet file, which has {', '.join(sorted(catalogue.models))}"
         raise FaultsError([Fault("MODEL", None, "", model, rule)])
+    if whom == "envoy":
+        _print_envoy(name, catalogue, namespace, as_json=as_json, **more)
+        return
     try:
         manifests = _rendered(name, whom, catalogue, namespace, more)
     except NoTriggerError as error:
@@ -89,6 +106,38 @@ def command(
             f"note: models.{name}.policy.scaling.writer is "
             f"{catalogue.models[name].policy.scaling.writer}: set it to {whom} before applying "
             "this, for a target has one writer",
+            err=True,
+        )
+
+
+def _print_envoy(
+    name: ModelName,
+    catalogue: Catalogue,
+    namespace: str,
+    *,
+    as_json: bool,
+    engines: tuple[EngineArgument, ...],
+    replicas: int | None,
+    **_: Any,
+) -> None:
+    others = [engine.model for engine in engines if engine.model != name]
+    if others:
+        rule = f"is not {name}, whose configuration this is"
+        raise FaultsError([Fault("--engine", None, "", model, rule) for model in others])
+    config = envoy_config(name, catalogue, namespace, engines, replicas)
+    if as_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(config), indent=2).decode())
+    else:
+        click.echo(manifests_text([config]), nl=False)
+    click.echo(
+        f"note: requests pass by admission at {SITE.workers[0][0]}, whose tickets say "
+        f"{TICKET} here: set both as your gateway has them",
+        err=True,
+    )
+    if not engines:
+        click.echo(
+            "note: the one endpoint is the model's Service; name each replica with --engine for "
+            "Envoy to choose among them and to leave the sick ones alone",
             err=True,
         )
 

@@ -168,17 +168,23 @@ def _cooldown(manifest: Manifest) -> Iterator[Correction]:
 
 
 def _fallback(manifest: Manifest) -> Iterator[Correction]:
-    """Without a fallback a source that fails leaves the number to chance."""
+    """Without a fallback a source that fails leaves the number to chance; at zero it is reversed.
+
+    Where there may be no replica KEDA leaves alone what has no fallback, and takes all away where
+    it is one of 0 replicas.
+    """
     spec = manifest["spec"]
-    if "fallback" in spec or not list(_queries(manifest)):
+    least = spec.get("minReplicaCount", 0)
+    if not least and spec.get("fallback", {}).get("replicas") == 0:
+        del spec["fallback"]
+        why = "where there may be no replica, KEDA takes all away when the source fails"
+        yield Correction("spec.fallback.replicas", "0", "no fallback", why)
+    if not least or "fallback" in spec or not list(_queries(manifest)):
         return
-    spec["fallback"] = {
-        "failureThreshold": 3,
-        "replicas": spec.get("minReplicaCount", 0),
-        "behavior": "currentReplicasIfHigher",
-    }
+    behavior = "currentReplicasIfHigher"
+    spec["fallback"] = {"failureThreshold": 3, "replicas": least, "behavior": behavior}
     why = "when the source fails, what is there stays"
-    yield Correction("spec.fallback", "", "currentReplicasIfHigher", why)
+    yield Correction("spec.fallback", "", behavior, why)
 
 
 RULES: tuple[Callable[[Manifest], Iterator[Correction]], ...] = (

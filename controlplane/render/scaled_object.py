@@ -1,7 +1,8 @@
 """The ScaledObject of a variant: KEDA carries out our decision, or decides on a signal itself.
 
 `behavior` says what `cooldownPeriod` is often thought to say; the latter governs the way to zero
-alone. `fallback` never takes replicas away: when we do not answer, what is there stays.
+alone. When we do not answer, what is there stays: by a `fallback` that takes no replica away, and
+where there may be none by no fallback at all, for one of 0 replicas lets KEDA take all away.
 """
 
 import hashlib
@@ -19,6 +20,9 @@ PAUSED = "autoscaling.keda.sh/paused"
 PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"
 TRANSFER = "scaledobject.keda.sh/transfer-hpa-ownership"
 LONGEST_NAME = 63
+# KEDA may take a scaler it is about to forget for one that says nobody is there, once in a while as
+# we restart. It empties a Deployment only when nobody was there for longer than this.
+LEAST_COOLDOWN_S = 60
 HPA_PREFIX = "keda-hpa-"
 
 
@@ -63,11 +67,7 @@ def _scaled_object(
         "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment},
         "minReplicaCount": least,
         "maxReplicaCount": most,
-        "fallback": {
-            "failureThreshold": keda.failures,
-            "replicas": least,
-            "behavior": "currentReplicasIfHigher",
-        },
+        **(_fallback(least, keda.failures) if least else _near_zero(model, kind, keda.polling_s)),
         "advanced": {
             "horizontalPodAutoscalerConfig": {
                 "behavior": obeying(most, tolerance=keda.tolerance)
@@ -80,9 +80,6 @@ def _scaled_object(
         if kind == "prometheus"
         else [external(name, class_name, catalogue, kind, namespace)],
     }
-    if least == 0:  # both count on the way to and from zero alone
-        spec["pollingInterval"] = keda.polling_s
-        spec["cooldownPeriod"] = 1 if kind == "target" else round(window_s(model))
     labels = {marks.MODEL: str(name), marks.CLASS: str(class_name)}
     head = metadata(deployment, namespace, labels)
     head["annotations"] |= holding(hold)
@@ -91,6 +88,25 @@ def _scaled_object(
         "kind": "ScaledObject",
         "metadata": head,
         "spec": spec,
+    }
+
+
+def _fallback(least: int, failures: int) -> Manifest:
+    """Leave what is there when the source fails."""
+    behavior = "currentReplicasIfHigher"
+    return {
+        "fallback": {"failureThreshold": failures, "replicas": least, "behavior": behavior},
+    }
+
+
+def _near_zero(model: Model, kind: TriggerKind, polling_s: int) -> Manifest:
+    """Say what counts on the way to and from zero alone; a decision was held for its window."""
+    window = 0 if kind == "target" else round(window_s(model))
+    cooldown = max(LEAST_COOLDOWN_S, 2 * polling_s, window)
+    return {
+        "pollingInterval": polling_s,
+        "cooldownPeriod": cooldown,
+        "initialCooldownPeriod": cooldown,
     }
 
 

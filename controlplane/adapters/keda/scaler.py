@@ -110,14 +110,16 @@ class Scaler:
         return wire.GetMetricsResponse(metricValues=[value])
 
     def _active(self, what: Asked) -> bool | None:
-        """Say whether replicas are wanted, or somebody waits and no class has been chosen yet."""
+        """Say whether replicas are wanted, or somebody waits and no class has been chosen yet.
+
+        Nobody waiting does not mean that none is wanted: before we have decided, nothing is known.
+        """
         wanted, queue = self._held(what, "target"), self._held(what, "queue")
-        if wanted is not None and wanted.x > 0:
-            return True
-        if queue is None:
-            return None if wanted is None else False
         first = next(iter(self._catalogue().models[what.model].variants))
-        return queue.x > 0 and what.node_class == first
+        waited_for = queue is not None and queue.x > 0 and what.node_class == first
+        if waited_for or (wanted is not None and wanted.x > 0):
+            return True
+        return None if wanted is None else False
 
     def _held(self, what: Asked, metric: str) -> Entry | None:
         """Give a figure that is not too old to be given."""

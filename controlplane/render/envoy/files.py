@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from hashlib import blake2b
+from ipaddress import ip_address
 from json import dumps
 from typing import NamedTuple
 
@@ -120,7 +121,20 @@ def _fixed(cluster: Plain, members: Mapping[str, Sequence[Endpoint]]) -> Plain:
         return cluster
     name = cluster["name"]
     rest = {k: v for k, v in _plain(cluster).items() if k != "eds_cluster_config"}
-    return rest | {"type": "STATIC", "load_assignment": _plain(assignment(name, members[name]))}
+    known = all(_is_address(at.host) for at in members[name])
+    return rest | {
+        "type": "STATIC" if known else "STRICT_DNS",
+        "load_assignment": _plain(assignment(name, members[name])),
+    }
+
+
+def _is_address(host: str) -> bool:
+    """Tell an address from a name, which Envoy has to look up."""
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
 
 
 def _plain(message: Plain) -> Plain:

@@ -79,6 +79,17 @@ async def test_nothing_wanted_and_nobody_waiting_is_not_active() -> None:
         assert not await asking.active()
 
 
+async def test_nobody_waiting_before_a_decision_is_not_known_to_be_inactive() -> None:
+    """A daemon that has just come up must not let KEDA empty what serves."""
+    async with scaler(a_board(target=None)) as port, keda(port) as asking:
+        assert (await refusal(asking.active()))[0] is grpc.StatusCode.UNAVAILABLE
+
+
+async def test_one_who_waits_before_a_decision_is_active() -> None:
+    async with scaler(a_board(queue=1, target=None)) as port, keda(port) as asking:
+        assert await asking.active()
+
+
 async def test_the_stream_tells_when_it_becomes_active() -> None:
     board = a_board(target=0)
     async with scaler(board) as port, keda(port) as asking:

@@ -90,6 +90,18 @@ def test_a_broken_exporter_no_longer_reads_as_zero() -> None:
     assert all(one.why for one in made.values())
 
 
+def test_where_there_may_be_no_replica_a_fallback_of_none_would_take_all_away() -> None:
+    text = SEED_004.replace("minReplicaCount: 2", "minReplicaCount: 0")
+    fallback = "  fallback: {failureThreshold: 3, replicas: 0}\n  triggers:"
+    assert "minReplicaCount: 0" in text
+    without, _ = put_right(text)
+    right, made = put_right(text.replace("  triggers:", fallback))
+
+    assert "fallback" not in without["spec"]
+    assert "fallback" not in right["spec"]
+    assert any(one.startswith("spec.fallback.replicas: where there may be no") for one in made)
+
+
 def test_what_is_right_is_left_alone() -> None:
     right, _ = put_right(SEED_004)
 

@@ -117,9 +117,21 @@ def test_a_signal_cannot_size_two_classes() -> None:
 def test_a_failure_of_ours_never_takes_a_replica_away() -> None:
     for name in FLEET.models:
         for made in scaled_objects(name, FLEET, NAMESPACE):
-            fallback = made["spec"]["fallback"]
-            assert fallback["behavior"] == "currentReplicasIfHigher"
-            assert fallback["replicas"] == made["spec"]["minReplicaCount"]
+            least, fallback = made["spec"]["minReplicaCount"], made["spec"].get("fallback")
+            if least == 0:  # KEDA leaves alone what has none, and empties what falls back to 0
+                assert fallback is None
+            else:
+                assert fallback["behavior"] == "currentReplicasIfHigher"
+                assert fallback["replicas"] == least
+
+
+@pytest.mark.parametrize(("polling_s", "cooldown_s"), [(2, 60), (15, 60), (90, 180)])
+def test_one_wrong_answer_of_keda_itself_empties_nothing(polling_s: int, cooldown_s: int) -> None:
+    fleet = parse_catalogue(f"{TEXT}keda: {{polling_s: {polling_s}}}\n", "fleet.yaml")
+    for made in scaled_objects(BOTH, fleet, NAMESPACE):
+        spec = made["spec"]
+        assert (spec["minReplicaCount"], spec["pollingInterval"]) == (0, polling_s)
+        assert spec["cooldownPeriod"] == spec["initialCooldownPeriod"] == cooldown_s
 
 
 def test_a_long_name_leaves_room_for_kedas_prefix() -> None:
