@@ -31,7 +31,7 @@ from controlplane.ports.journal import (
     Journal,
     LoopMemory,
 )
-from controlplane.ports.runs import RunProgress, WhatIf
+from controlplane.ports.runs import RunCourse, RunProgress, WhatIf
 from controlplane.ports.sources import PassedOver, SignalRead, SignalReads
 
 __all__ = [
@@ -52,6 +52,7 @@ __all__ = [
     "LoopMemory",
     "OverrideStore",
     "PassedOver",
+    "RunCourse",
     "RunProgress",
     "SignalRead",
     "SignalReads",

@@ -1,9 +1,11 @@
 """Simulations beside the daemon."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import msgspec
+
+from controlplane.domain.quantities import ModelName
 
 
 class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
@@ -19,6 +21,19 @@ class RunProgress(msgspec.Struct, frozen=True, kw_only=True):
     error: str = ""
 
 
+class RunCourse(msgspec.Struct, frozen=True, kw_only=True):
+    """One model in a run: every sequence is as long as `at`; None is a gap."""
+
+    at: tuple[float, ...]  # seconds since the scenario began
+    arrivals: Mapping[str, tuple[float | None, ...]]  # by priority class, per second
+    queue: Mapping[str, tuple[float | None, ...]]
+    wait_p99: Mapping[str, tuple[float | None, ...]]  # seconds
+    drain_s: tuple[float | None, ...]
+    lanes: Mapping[str, tuple[int, ...]]
+    target: tuple[int, ...]
+    wait_limits: Mapping[str, float]  # seconds, by priority class
+
+
 class WhatIf(Protocol):
     """Simulations beside the daemon, in processes of their own."""
 
@@ -28,6 +43,10 @@ class WhatIf(Protocol):
 
     async def runs(self) -> Sequence[RunProgress]:
         """Give all runs, newest first."""
+        ...
+
+    async def courses(self, run: str) -> Mapping[ModelName, RunCourse]:
+        """Give how a finished run went, by model; nothing where there is none (yet)."""
         ...
 
     async def cancel(self, run: str) -> None:

@@ -33,7 +33,7 @@ def run_scenario(
     """Run a scenario (shipped, by name, or a file) under a policy and give the report.
 
     The same seed gives the same figures, but for `requests_per_s`. With `points` the report also
-    has a `timeline` of about so many moments, for charts. Wrong input raises FaultsError.
+    has `courses`: by model, about so many moments, for charts. Wrong input raises FaultsError.
     """
     loaded = load_scenario(scenario)
     plan = loaded.scenario
@@ -54,7 +54,7 @@ def run_scenario(
         warm_up_request_s=plan.warm_up_request_s,
         fifo=fifo,
     )
-    course, timeline = Course(), Timeline(START, plan.duration_s, points)
+    course, timeline = Course(), Timeline(plan.models, START, plan.duration_s, points)
     began = stopwatch()
     world = World(spec, metered, seed)
     drive(world, ran.policy, START + plan.duration_s, (course, timeline), progress)
@@ -73,4 +73,4 @@ def run_scenario(
             wall_s=wall_s,
         )
     )
-    return {**worded, "timeline": timeline.rows} if points else worded
+    return {**worded, "courses": timeline.courses()} if points else worded

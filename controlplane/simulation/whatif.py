@@ -7,7 +7,7 @@ process is killed, and nothing it did is needed afterwards.
 import asyncio
 import os
 import signal
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
@@ -16,7 +16,8 @@ from multiprocessing.context import SpawnProcess
 import msgspec
 
 from controlplane.domain.faults import FaultsError
-from controlplane.ports import RunProgress
+from controlplane.domain.quantities import ModelName
+from controlplane.ports import RunCourse, RunProgress
 from controlplane.settings import read
 from controlplane.simulation.contenders import contender
 from controlplane.simulation.execution import run_scenario
@@ -25,7 +26,7 @@ from controlplane.simulation.scenario import Scenario
 
 MOST_RUNS = 50  # kept in memory, newest
 MOST_QUEUED = 20
-POINTS = 400  # of a run's timeline
+POINTS = 400  # of a run's course
 LOOK_S = 0.2  # how often the parent looks for news
 STEP = 0.005  # of progress, before the child reports again
 NICENESS = 10
@@ -37,6 +38,7 @@ class WhatIfRuns:
     def __init__(self) -> None:
         """Start nothing yet: processes and tasks come with the first run."""
         self._runs: dict[str, RunProgress] = {}
+        self._courses: dict[str, Mapping[ModelName, RunCourse]] = {}
         self._started = 0
         self._queue: asyncio.Queue[str] = asyncio.Queue()
         self._worker: asyncio.Task[None] | None = None
@@ -63,6 +65,10 @@ class WhatIfRuns:
     async def runs(self) -> Sequence[RunProgress]:
         """Give all runs, newest first."""
         return tuple(reversed(self._runs.values()))
+
+    async def courses(self, run: str) -> Mapping[ModelName, RunCourse]:
+        """Give how a finished run went, by model; nothing where there is none (yet)."""
+        return self._courses.get(run, {})
 
     async def cancel(self, run: str) -> None:
         """Stop a run; the finished ones stay as they are."""
@@ -115,7 +121,9 @@ class WhatIfRuns:
             alive = process.is_alive()  # asked before looking: last words may still lie in the pipe
             try:
                 while news.poll():
-                    self._put(msgspec.structs.replace(self._runs[run], **news.recv()))
+                    told = news.recv()
+                    self._courses[run] = told.pop("courses", {})
+                    self._put(msgspec.structs.replace(self._runs[run], **told))
             except EOFError:
                 alive = False
             if self._runs[run].state == "running" and not alive:
@@ -128,6 +136,7 @@ class WhatIfRuns:
         finished = [key for key, r in self._runs.items() if r.state not in ("queued", "running")]
         for key in finished[: max(0, len(self._runs) - MOST_RUNS)]:
             del self._runs[key]
+            self._courses.pop(key, None)
 
 
 def _check(scenario: str, policy: str) -> None:
@@ -152,7 +161,8 @@ def _child(news: Connection, scenario: str, policy: str, seed: int) -> None:
 
     try:
         report = run_scenario(scenario, policy, seed, progress=progress, points=POINTS)
-        news.send({"state": "done", "done": 1.0, "report": report})
+        courses = report.pop("courses")
+        news.send({"state": "done", "done": 1.0, "report": report, "courses": courses})
     except BrokenPipeError:
         return
     except FaultsError as error:

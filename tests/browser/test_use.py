@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, expect
 from controlplane.domain.overrides import Overrides
 from tests.browser.conftest import Served, Watched
 from tests.browser.nodes import NOW
+from tests.browser.runs import PaintedRuns
 from tests.browser.scene import StillClock
 
 pytestmark = pytest.mark.browser
@@ -192,6 +193,29 @@ def test_runs_are_started_followed_and_cancelled(tab: Watched, served: Served) -
     expect(tab.page.locator("progress")).to_have_count(2)
     runs = asyncio.run_coroutine_threadsafe(served.state.whatif.runs(), served.loop).result(5)
     assert {run.policy: run.state for run in runs}["hpa:0.6"] == "cancelled"
+
+
+def test_a_finished_run_shows_how_it_went(tab: Watched, served: Served) -> None:
+    share = {"arrived": 10, "in_time_ratio": 0.9}
+    report = {
+        "gpu_hours": 9.0, "bound_gpu_hours": 8.8, "idle_ratio": 0.3, "max_replicas": 6,
+        "direction_changes": 2, "classes": dict.fromkeys(("high", "medium", "low"), share),
+    }  # fmt: skip
+    runs = served.state.whatif
+    for policy in ("static:4", "controlplane"):
+        start = runs.start("seed-000", policy, 1)
+        run = asyncio.run_coroutine_threadsafe(start, served.loop).result(5)
+        assert isinstance(runs, PaintedRuns)
+        runs.advance(run.id, "done", 1.0, report)
+
+    tab.page.goto("/what-if")
+    expect(tab.page.locator("#course h2")).to_have_text("How controlplane went")
+    expect(tab.page.locator("#course canvas")).to_have_count(4)
+    tab.page.locator("table").get_by_role("link", name="static:4").click()
+
+    expect(tab.page.locator("#course h2")).to_have_text("How static:4 went")
+    expect(tab.page.locator("#course .reading").last).to_contain_text("target 4")
+    assert tab.complaints == []
 
 
 def test_a_fleet_file_with_faults_is_shown_and_changes_nothing(tab: Watched) -> None:

@@ -34,7 +34,7 @@ from controlplane.loops.in_memory import (
     MemoryTokens,
     SoleLeader,
 )
-from controlplane.ports import CatalogueVersion, RunProgress, Token
+from controlplane.ports import CatalogueVersion, RunCourse, RunProgress, Token
 from controlplane.telemetry.heartbeats import Heartbeats
 from controlplane.telemetry.history import History, Point
 from tests.builders import (
@@ -65,7 +65,7 @@ class Runs:
         if policy == "nonsense":
             raise ValueError("policy: 'nonsense' is not known")
         run = RunProgress(
-            id=f"r{len(self._runs) + 1}",
+            id=f"{len(self._runs) + 1}",
             scenario=scenario,
             policy=policy,
             seed=seed,
@@ -77,8 +77,26 @@ class Runs:
     async def runs(self) -> list[RunProgress]:
         return list(self._runs.values())[::-1]
 
+    async def courses(self, run: str) -> dict[ModelName, RunCourse]:
+        assert run in self._runs
+        return {ModelName("chat"): a_course()}
+
     async def cancel(self, run: str) -> None:
         self._runs[run] = msgspec.structs.replace(self._runs[run], state="cancelled")
+
+
+def a_course() -> RunCourse:
+    """Two moments; what is not known is a gap."""
+    return RunCourse(
+        at=(0.0, 18.0),
+        arrivals={"high": (None, 200.0)},
+        queue={"high": (0.0, 3.0)},
+        wait_p99={"high": (None, 0.05)},
+        drain_s=(0.0, 0.1),
+        lanes={"serving": (4, 4)},
+        target=(4, 5),
+        wait_limits={"high": 0.1},
+    )
 
 
 def a_view(at: float = T0) -> FleetView:

@@ -20,7 +20,7 @@ BODIES = {
     "/runs": {"scenario": "seed-000", "policy": "controlplane"},
     "/tokens": {"name": "new", "role": "viewer"},
 }
-PARTS = {"subject": "chat", "name": "viewer-token", "id": "r1"}
+PARTS = {"subject": "chat", "name": "viewer-token", "id": "1"}
 
 
 async def send(client: Client, route: Route, headers: dict[str, str] | None = None) -> int:

@@ -108,13 +108,19 @@ def test_a_run_is_stopped_by_its_progress(burst: str) -> None:
 
 def test_a_timeline_follows_the_run_for_charts(burst: str) -> None:
     report = run_scenario(burst, "kpa", 1, points=40)
-    rows = report["timeline"]
+    (course,) = report["courses"].values()
 
-    assert len(rows) == pytest.approx(40, abs=1)
-    assert [row["t_s"] for row in rows] == sorted(row["t_s"] for row in rows)
-    assert (rows[0]["target"], rows[0]["serving"]) == (4, 4)
-    assert max(row["target"] for row in rows) > 4
-    assert max(row["arrivals"]["low"] or 0 for row in rows) == pytest.approx(800, rel=0.2)
+    assert len(course.at) == pytest.approx(40, abs=1)
+    assert list(course.at) == sorted(course.at)
+    assert (course.at[0], course.target[0], course.lanes["serving"][0]) == (0.0, 4, 4)
+    assert max(course.target) > 4
+    assert max(x or 0 for x in course.arrivals["low"]) == pytest.approx(800, rel=0.2)
+    assert course.wait_limits == {"high": 0.1, "medium": 0.8, "low": 10.0}
+    # What waits in each row drains through the slots that served then, 14 a replica.
+    for n, drain_s in enumerate(course.drain_s):
+        queue = sum(line[n] or 0 for line in course.queue.values())
+        slots = 14 * course.lanes["serving"][n]
+        assert drain_s == pytest.approx(queue * 0.125 / slots, rel=0.35, abs=1e-3)
 
 
 @pytest.mark.slow

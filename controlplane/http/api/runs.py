@@ -1,15 +1,16 @@
 """Routes: what-if runs beside the daemon."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
+from controlplane.domain.quantities import ModelName
 from controlplane.http.access import Role
 from controlplane.http.api.route import Call, Route
 from controlplane.http.problems import ProblemError, bad, missing
-from controlplane.ports import RunProgress
+from controlplane.ports import RunCourse, RunProgress
 
 
 class NewRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,6 +44,23 @@ async def _run(call: Call) -> RunProgress:
         if run.id == name:
             return run
     raise missing("run", name)
+
+
+async def _courses(call: Call) -> Mapping[ModelName, RunCourse]:
+    run = await _run(call)
+    return await call.state.whatif.courses(run.id)
+
+
+def _course_table(found: Mapping[ModelName, RunCourse]) -> Iterable[dict[str, Any]]:
+    """Give one row per model and moment."""
+    for model, course in found.items():
+        for index, at in enumerate(course.at):
+            row: dict[str, Any] = {"model": model, "at": at, "target": course.target[index]}
+            row["drain_s"] = course.drain_s[index]
+            for name in ("arrivals", "queue", "wait_p99", "lanes"):
+                lines = getattr(course, name)
+                row |= {f"{name}_{key}": values[index] for key, values in lines.items()}
+            yield row
 
 
 async def _start(call: Call) -> RunProgress:
@@ -95,6 +113,15 @@ ROUTES = (
         run=_run,
         answer=RunProgress,
         tag="what-if",
+    ),
+    Route(
+        method="GET",
+        path="/runs/{id}/courses",
+        summary="How a finished run went, by model, in seconds since its start; null is a gap.",
+        run=_courses,
+        answer=dict[ModelName, RunCourse],
+        tag="what-if",
+        table=_course_table,
     ),
     Route(
         method="POST",

@@ -20,6 +20,7 @@ WIDTH, HEIGHT, LEFT, FOOT, RIGHT = 800, 360, 48, 40, 96
 UNDER_WAY = ("queued", "running")
 MOST_POLICIES = 24
 ANSWERED = ("high", "medium", "low")
+OURS = "controlplane"
 FIRST_SCENARIO = "seed-000"  # chosen in the form until something was run
 
 
@@ -48,6 +49,14 @@ class Frontier(NamedTuple):
     right: int = WIDTH - RIGHT
 
 
+class CourseShown(NamedTuple):
+    """The run whose charts are shown, and of which of its models."""
+
+    run: RunProgress
+    model: str
+    models: tuple[str, ...]
+
+
 async def context(state: State, view: View) -> Context:
     """Gather what can be run, what runs, and what came out."""
     runs = await state.whatif.runs()
@@ -55,6 +64,7 @@ async def context(state: State, view: View) -> Context:
     scenario = view.get("scenario") or (names[0] if names else FIRST_SCENARIO)
     of_scenario = [run for run in runs if run.scenario == scenario]
     done = _newest(run for run in of_scenario if run.state == "done" and run.report)
+    done = sorted(done, key=_hours)
     return {
         "scenarios": state.scenarios,
         "policies": [name for name in state.policies if name.islower()],
@@ -63,11 +73,24 @@ async def context(state: State, view: View) -> Context:
         "with_runs": names,
         "under_way": [run for run in reversed(runs) if run.state in UNDER_WAY],
         "ended_badly": [run for run in of_scenario if run.state in ("failed", "cancelled")],
-        "done": sorted(done, key=_hours),
+        "done": done,
         "frontier": frontier(done) if done else None,
         "in_time": in_time,
         "seeds": {run.seed for run in done},
+        "course": await _course(state, view, done),
     }
+
+
+async def _course(state: State, view: View, done: Sequence[RunProgress]) -> CourseShown | None:
+    """Choose the run whose charts are shown: the one asked for, else ours, else the first."""
+    asked = [run for run in done if run.id == view.get("run")]
+    ours = [run for run in done if run.policy.startswith(OURS)]
+    for run in (*asked, *ours, *done):
+        models = tuple(await state.whatif.courses(run.id))
+        if models:
+            wished = view.get("model")
+            return CourseShown(run, wished if wished in models else models[0], models)
+    return None
 
 
 async def start(request: web.Request) -> web.Response:
@@ -120,7 +143,7 @@ def frontier(done: Sequence[RunProgress]) -> Frontier:
     spots = [(place(_hours(run)), rise(in_time(run, priority)), run) for run in done]
     labels = place_labels([(x, y, run.policy) for x, y, run in spots], WIDTH)
     placed = [
-        Point(x, y, run, run.policy.startswith("controlplane"), label)
+        Point(x, y, run, run.policy.startswith(OURS), label)
         for (x, y, run), label in zip(spots, labels, strict=True)
     ]
     return Frontier(

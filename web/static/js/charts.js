@@ -14,10 +14,18 @@ const HEIGHT = 128;
 let panel = document.querySelector("[data-series]");
 let charts = [];
 let fetched = 0;
+let shown = "";
+
+// Of a live model the time of day; of a run the time since it began.
+function timeOf(at, fine) {
+  if (!("sinceStart" in panel.dataset)) return new Date(at * 1000).toLocaleTimeString("en-GB", fine ? {} : { hour: "2-digit", minute: "2-digit" });
+  const parts = [Math.floor(at / 3600), Math.floor(at / 60) % 60, ...(fine ? [at % 60] : [])];
+  return parts.map((part) => String(part).padStart(2, "0")).join(":");
+}
 
 function axis(last) {
   return { show: last, stroke: colour("--ink-3"), font: `11px ${getComputedStyle(document.body).fontFamily}`, size: X_HEIGHT, grid: { show: false }, ticks: { stroke: colour("--line-strong"), size: 4 },
-    values: (u, ticks, _i, _space, step) => ticks.map((t) => new Date(t * 1000).toLocaleTimeString("en-GB", step < 60 ? {} : { hour: "2-digit", minute: "2-digit" })) };
+    values: (u, ticks, _i, _space, step) => ticks.map((t) => timeOf(t, step < 60)) };
 }
 
 function scaleAxis(kind) {
@@ -111,20 +119,28 @@ function redraw(series) {
   charts = figures.map((figure, i) => draw(figure, series, words, i === figures.length - 1, range));
 }
 
+function addressed(one) {
+  return one ? `${one.dataset.series} ${one.dataset.model ?? ""}` : "";
+}
+
 async function refresh() {
   panel = document.querySelector("[data-series]");
   if (!panel || document.hidden) return;
   fetched = Date.now();
+  shown = addressed(panel);
   const answer = await fetch(panel.dataset.series, { headers: { Accept: "application/json" } });
-  if (answer.ok) redraw(await answer.json());
+  if (!answer.ok) return;
+  const series = await answer.json();
+  redraw("model" in panel.dataset ? { forecasts: [], marks: [], ...series[panel.dataset.model] } : series);
 }
 
 document.addEventListener("live", (event) => {
-  if (event.detail === "model" && Date.now() - fetched > EVERY_MS) refresh();
+  const another = addressed(document.querySelector("[data-series]")) !== shown;
+  if (another || (event.detail === "model" && Date.now() - fetched > EVERY_MS)) refresh();
 });
 document.addEventListener("theme", refresh);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
 new ResizeObserver(() => {
   for (const { chart, plot } of charts) chart.setSize({ width: plot.clientWidth, height: chart.height });
-}).observe(document.querySelector(".chart-list"));
+}).observe(document.querySelector("main"));
 refresh();
