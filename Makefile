@@ -23,7 +23,7 @@ run: install ## Run the embedded fleet; open http://127.0.0.1:8080 (ten times re
 
 test: install $(SYSTEM) ## Run all tests
 	$(BIN)/pytest -n auto --dist worksteal --ignore=tests/cluster
-	$(BIN)/python -m tests.cluster run -- $(BIN)/pytest tests/cluster -m "not keda and not whole"
+	$(BIN)/python -m tests.cluster run -- $(BIN)/pytest tests/cluster -m "not keda"
 
 test-keda: install $(SYSTEM) ## Run the tests with a real KEDA; building it takes ten minutes
 	$(BIN)/python -m tests.cluster run --keda -- $(BIN)/pytest tests/cluster -m keda
