@@ -43,6 +43,7 @@ from controlplane.daemon.tidying import keep_what_is_there, name_scenarios, prun
 from controlplane.decide.replay import decide_again
 from controlplane.domain.catalogue import Catalogue
 from controlplane.http.access import access_at
+from controlplane.http.door import FrontDoor
 from controlplane.http.state import State
 from controlplane.loops.acting import Gate
 from controlplane.loops.fleet import Fleet
@@ -138,7 +139,7 @@ async def _run(
         address = await stack.enter_async_context(listening(options, state))
         told = await stack.enter_async_context(others(options, around, fleet, gate, state, address))
         admitting = await stack.enter_async_context(
-            _gateway(options, around, store, shell, sources, told)
+            _gateway(options, around, store, shell, sources, (told, state.door))
         )
         stop, systemd = _signals(shell), here()
 
@@ -206,6 +207,7 @@ def _state(
         validate=parse_catalogue,
         apply_catalogue=applying,
         signals=sources.ordered,
+        door=FrontDoor(around.queues),
         scenarios=dict.fromkeys(shipped_scenarios(), ""),  # what each is about is read later
         policies=FORMS,
         wake=shell.wake,
@@ -221,7 +223,7 @@ async def _gateway(
     store: Store,
     shell: Shell,
     sources: Sources,
-    told: Others,
+    tell: tuple[Others, FrontDoor],
 ) -> AsyncIterator[Mapping[str, Task]]:
     """Run the gateway that was asked for; give what must run beside it."""
     if options.gateway is None:
@@ -231,8 +233,9 @@ async def _gateway(
 
     made = gateway_of(options.gateway, options.data, around, store, shell, sources.catalogue)
     async with made:
-        sources.table["gateway"] = made
-        told.breakers = made.open_breakers
+        others, door = tell
+        sources.table["gateway"] = door.counts = made
+        others.breakers = made.open_breakers
         yield made.tasks
 
 

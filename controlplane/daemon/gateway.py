@@ -21,14 +21,17 @@ from controlplane.domain.fleet import FleetView
 from controlplane.domain.gateway import ApiKey, GatewayPlan
 from controlplane.domain.load import ModelLoad
 from controlplane.domain.quantities import ModelName
+from controlplane.domain.queues import Queues
 from controlplane.gateway.envoy import EnvoyError, envoy_path
 from controlplane.gateway.gateway import Gateway
 from controlplane.gateway.planning import Around, plan_of
+from controlplane.gateway.queues import queues
 from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.loops.reconcile import Shell
 from controlplane.ports import EngineAt, UnavailableError
 
 WORKER = "controlplane.cli.admission_worker"
+NOT_STARTED = "the gateway has not started yet"
 LOOKS_S = 1.0  # news wakes it sooner
 KEYS_S = 5.0  # a key that was revoked is good for so long at most
 LOOP = "breakers"  # what its choices are called in the journal
@@ -37,7 +40,7 @@ log = structlog.stdlib.get_logger(__name__)
 
 
 class ServedGateway:
-    """Implements `Signals`, for what comes through it."""
+    """Implements `Signals` and `QueueReads`, for what comes through it."""
 
     def __init__(
         self,
@@ -82,9 +85,15 @@ class ServedGateway:
     async def loads(self) -> Mapping[ModelName, ModelLoad]:
         """Give what its callers bring and feel."""
         if self._gateway is None:
-            raise UnavailableError(self._trouble or "the gateway has not started yet")
+            raise UnavailableError(self._trouble or NOT_STARTED)
         models = tuple(self._catalogue().models)
         return self._gateway.loads.loads(models, self._shell.clock.now())
+
+    async def queues(self) -> Queues:
+        """Give who waits at it, and what became of those who came."""
+        if self._gateway is None:
+            raise UnavailableError(self._trouble or NOT_STARTED)
+        return queues(self._gateway.plan, self._gateway.past, self._gateway.began)
 
     def open_breakers(self) -> Mapping[ModelName, str]:
         """Name those that failures opened, and why; who is isolated by hand is so on purpose."""

@@ -10,7 +10,7 @@ from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice, Outcome
 from controlplane.loops.in_memory import SoleLeader
 from controlplane.loops.publishing import ScaledObjectStore
-from controlplane.ports import Cluster, EngineAt, Leadership, Signals, Workloads
+from controlplane.ports import Cluster, EngineAt, Leadership, QueueReads, Signals, Workloads
 from controlplane.settings import ServeOptions
 from controlplane.simulation.embedded import embedded
 
@@ -46,6 +46,7 @@ class Surroundings:
     namespace: str | None = None  # of the models on a real cluster
     engines_at: Callable[[], Sequence[EngineAt]] | None = None  # as of the last look
     scaled_objects: ScaledObjectStore | None = None  # where models may be left to KEDA
+    queues: QueueReads | None = None  # where requests come in, if they come in here
     workloads: Workloads | None = None  # the objects a real cluster holds for the models
     told: Callable[[Choice, Outcome], None] = lambda _choice, _outcome: None  # of what was done
 
@@ -66,6 +67,7 @@ async def embedded_surroundings(
         acts=True,
         cluster=cluster,
         signals=cluster,
+        queues=cluster,
         swap_catalogue=cluster.swap_catalogue,
         on_news=on_news,
         tasks={"pump": cluster.pump},

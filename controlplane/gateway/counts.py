@@ -31,8 +31,7 @@ class Counts:
             return
         for tallies in models.values():
             for tally in tallies:
-                tally.queued = tally.running = 0
-                tally.oldest_s = 0.0
+                tally.over()
         self._kept = _merged(self._kept, models)
         for reason, count in last.unplaced.items():
             self._kept_unplaced[reason] = self._kept_unplaced.get(reason, 0) + count

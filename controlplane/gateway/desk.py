@@ -88,6 +88,7 @@ class Desk:
         mine = ceil(foreign * self.share)
         more, self.foreign = mine - self.foreign, mine
         self.admission.count(LOWEST, more, SERVING)
+        self.stirred = True
         if more < 0:
             now = stopwatch()
             self._begin(self.admission.poll(now), now)
@@ -177,6 +178,8 @@ class Desk:
         self.stirred = self.admission.waiting > 0
         for rank, tally in enumerate(self.tallies):
             tally.queued = self.admission.queued[rank]
+            tally.slots = self.admission.in_flight[rank]
+            tally.tenants = self._turns.most(rank)
             tally.oldest_s = 0.0
         for head in self.admission.heads():
             waited = now - head.arrived

@@ -16,22 +16,13 @@ from prometheus_client.registry import Collector
 
 from controlplane.decide.breakers.breaker import State
 from controlplane.domain.priorities import PRIORITIES
+from controlplane.domain.queues import REFUSALS
 from controlplane.domain.reasons import ReasonCode
 from controlplane.gateway.breakers import Breakers
 from controlplane.gateway.counts import Counts
 from controlplane.gateway.tally import BUCKETS, ClassTally, Spread
 
 PREFIX = "controlplane_gateway"
-REFUSED = (
-    ReasonCode.QUEUE_FULL,
-    ReasonCode.QUEUE_BYTES_FULL,
-    ReasonCode.NO_ENDPOINTS,
-    ReasonCode.WAITED_TOO_LONG,
-    ReasonCode.PROMPT_TOO_LONG,
-    ReasonCode.TOO_HEAVY,
-    ReasonCode.DEADLINE_PASSED,
-    ReasonCode.BREAKER_OPEN,
-)
 UNPLACED = (ReasonCode.UNKNOWN_MODEL, ReasonCode.KEY_UNKNOWN, ReasonCode.BODY_TOO_LARGE)
 BY_CLASS = ("model", "priority")
 COUNTERS = {
@@ -135,7 +126,7 @@ def _refused(rows: Rows) -> Metric:
         f"{PREFIX}_refused", "Requests refused, by reason.", labels=(*BY_CLASS, "reason")
     )
     for labels, tally in rows:
-        for code in REFUSED:
+        for code in REFUSALS:
             family.add_metric((*labels, code.value), tally.refused.get(code.value, 0))
     return family
 

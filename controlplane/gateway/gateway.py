@@ -37,6 +37,7 @@ from controlplane.gateway.messages import (
     Serve,
     Shut,
 )
+from controlplane.gateway.past import Past
 from controlplane.gateway.site import GatewayOptions, prepare
 from controlplane.gateway.workers import Crew
 from controlplane.gateway.written import encoded, put, put_all, sweep
@@ -67,7 +68,9 @@ class Gateway:
         self.counts = Counts()
         self.breakers = Breakers(changed)
         self.plan = GatewayPlan()
-        self.loads = Loads(self.counts.sums)
+        self.past = Past(self.counts.sums)
+        self.loads = Loads(self.past)
+        self.began = wall()
         self.metrics = GatewayMetrics(self.counts, self.breakers, self._names)
         self.port = options.port
         self._breach = breach
@@ -224,7 +227,7 @@ class Gateway:
         """See what time brings: breakers to probe, requests from before a restart that ended."""
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
-            self.loads.note(wall())
+            self.past.note(wall())
             for model in self.breakers.due(wall()):
                 self._probes += 1
                 self._crew.tell(Probe(model), only=self._probes % self._crew.count)

@@ -4,54 +4,42 @@ Arrivals are counted where they arrive, the refused included; a wait is measured
 slot. Percentiles are the upper edges of buckets, so they err to the safe side by one bucket.
 """
 
-from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from controlplane.domain.load import ClassLoad, ModelLoad
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.quantities import Instant, ModelName
 from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.samples import IDLE, NOT_YET, Sample, reading
-from controlplane.gateway.counts import Tallies
+from controlplane.gateway.past import NOTHING, Past
 from controlplane.gateway.tally import ClassTally, Spread, quantile
 
-LOOK_EVERY_S = 0.9
 CYCLE_S = 5.0
 WINDOW_S = 15.0  # what percentiles are taken over
 STEADY_S = 60.0
 TURNED_AWAY = (ReasonCode.QUEUE_FULL, ReasonCode.NO_ENDPOINTS, ReasonCode.WAITED_TOO_LONG)
-NOTHING = [ClassTally() for _ in PRIORITIES]
 
 
 class Loads:
-    """Remembers sums of the last minute, and says what lies between them."""
+    """Says what lies between two looks of the last minute."""
 
-    def __init__(self, sums: Callable[[], Tallies]) -> None:
-        """Ask this for the sums since the beginning."""
-        self._sums = sums
-        self._past: deque[tuple[Instant, Tallies]] = deque()
-
-    def note(self, now: Instant) -> None:
-        """Remember how it is, about once a second."""
-        if self._past and now - self._past[-1][0] < LOOK_EVERY_S:
-            return
-        self._past.append((now, self._sums()))
-        while self._past[0][0] < now - STEADY_S - CYCLE_S:
-            self._past.popleft()
+    def __init__(self, past: Past) -> None:
+        """Read this past."""
+        self._past = past
 
     def loads(self, models: Sequence[ModelName], now: Instant) -> Mapping[ModelName, ModelLoad]:
         """Give every model's load; before there are two looks nothing is known."""
-        if len(self._past) < 2:
+        if self._past.latest is None or not self._past.told:
             return {
                 name: ModelLoad(model=name, at=now, classes={p: ClassLoad() for p in PRIORITIES})
                 for name in models
             }
-        return {name: self._load(name) for name in models}
+        at, sums = self._past.latest
+        return {name: self._load(name, sums.get(name, NOTHING), at) for name in models}
 
-    def _load(self, name: ModelName) -> ModelLoad:
-        at, sums = self._past[-1]
-        new = sums.get(name, NOTHING)
-        cycle, window, steady = (self._before(name, at - s) for s in (CYCLE_S, WINDOW_S, STEADY_S))
+    def _load(self, name: ModelName, new: Sequence[ClassTally], at: Instant) -> ModelLoad:
+        before = self._past.before
+        cycle, window, steady = (before(name, at - s) for s in (CYCLE_S, WINDOW_S, STEADY_S))
         classes = {
             priority: ClassLoad(
                 queue=reading(tally.queued, at),
@@ -70,15 +58,6 @@ class Loads:
             in_flight=reading(sum(t.running for t in new), at),
             service_s=service(new, window[1], at),
         )
-
-    def _before(self, name: ModelName, at: Instant) -> tuple[Instant, list[ClassTally]]:
-        """Give the newest look not younger than `at`, or the oldest there is."""
-        found = self._past[0]
-        for look in self._past:
-            if look[0] > at:
-                break
-            found = look
-        return found[0], found[1].get(name, NOTHING)
 
 
 def away(tally: ClassTally) -> int:

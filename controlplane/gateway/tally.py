@@ -73,6 +73,14 @@ class ClassTally(msgspec.Struct):
     queued: int = 0
     running: int = 0
     oldest_s: float = 0.0  # how long the longest waiting has waited
+    slots: int = 0  # held, also by requests nobody has a stream of
+    tenants: dict[str, int] = {}  # who waits, those with most requests
+
+    def over(self) -> None:
+        """Nothing waits or runs any more; what was counted stays."""
+        self.queued = self.running = self.slots = 0
+        self.oldest_s = 0.0
+        self.tenants = {}
 
     def refuse(self, code: ReasonCode) -> None:
         """Count a refusal."""
@@ -87,6 +95,9 @@ class ClassTally(msgspec.Struct):
         self.queued += other.queued
         self.running += other.running
         self.oldest_s = max(self.oldest_s, other.oldest_s)
+        self.slots += other.slots
+        for tenant, count in other.tenants.items():
+            self.tenants[tenant] = self.tenants.get(tenant, 0) + count
         for code, count in other.refused.items():
             self.refused[code] = self.refused.get(code, 0) + count
         self.wait.merge(other.wait)

@@ -8,12 +8,14 @@ Who has waited long keeps the place.
 
 from collections import OrderedDict, deque
 from collections.abc import Iterator
+from heapq import nlargest
 
 from controlplane.decide.admission.verdicts import Ticket
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.gateway.entry import Entry
 
 KEEPS_PLACE_S = 10.0
+NAMED = 5  # tenants of a class, of those that wait
 
 
 class Turns:
@@ -51,6 +53,14 @@ class Turns:
         if entry.asked.tenant in line:
             line.move_to_end(entry.asked.tenant)
         return entry
+
+    def most(self, rank: int) -> dict[str, int]:
+        """Name the tenants of a class with most requests waiting."""
+        line = self._lines[rank]
+        if not line:
+            return {}
+        counts = ((len(waiting), tenant) for tenant, waiting in line.items())
+        return {tenant: count for count, tenant in nlargest(NAMED, counts)}
 
     def everybody(self) -> Iterator[Entry]:
         """Give all who wait."""

@@ -9,6 +9,7 @@ from aiohttp import web
 from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
 from controlplane.http.access import Access
+from controlplane.http.door import FrontDoor
 from controlplane.http.shared import Shared
 from controlplane.ports import (
     AuditLog,
@@ -68,6 +69,7 @@ class State:
     validate: Callable[[str, str], Catalogue]  # text, source; ValueError with one line per fault
     apply_catalogue: Callable[[str, str, str], Awaitable[CatalogueVersion]]  # text, source, by
     signals: SignalReads | None = None  # where signals come from, where there are several sources
+    door: FrontDoor = field(default_factory=FrontDoor)  # what requests come through
     scenarios: dict[str, str] = field(default_factory=dict)  # name -> one line about it
     policies: tuple[str, ...] = ()
     wake: Callable[[], None] = lambda: None  # let the loops look now (after a pause, a pin)

@@ -24,6 +24,7 @@ from controlplane.ports.cluster import (
     UnavailableError,
     Workloads,
 )
+from controlplane.ports.doors import QueueReads
 from controlplane.ports.journal import (
     DecisionQuery,
     DecisionReads,
@@ -52,6 +53,7 @@ __all__ = [
     "LoopMemory",
     "OverrideStore",
     "PassedOver",
+    "QueueReads",
     "RunCourse",
     "RunProgress",
     "SignalRead",

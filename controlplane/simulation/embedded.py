@@ -20,7 +20,9 @@ from controlplane.domain.fleet import FleetView
 from controlplane.domain.load import ModelLoad
 from controlplane.domain.policies import ScalingPolicy
 from controlplane.domain.quantities import ClassName, Instant, ModelName
+from controlplane.domain.queues import Queues
 from controlplane.simulation.demand import MEAN_SHARE, demand
+from controlplane.simulation.doors import Doors
 from controlplane.simulation.world import World, WorldSpec
 from controlplane.simulation.world.nodes import machines_of
 
@@ -68,13 +70,14 @@ def _at_first(policy: ScalingPolicy) -> int:
 
 
 class Embedded:
-    """One world as `Cluster` and `Signals`."""
+    """One world as `Cluster`, `Signals` and `QueueReads`."""
 
     def __init__(self, world: World, clock: Clock, *, wakes: bool = True) -> None:
         """Put a world behind the ports; `wakes` False leaves the loops to their periods."""
         self._world = world
         self._clock = clock
         self._wakes = wakes
+        self._doors = Doors(world.now)
         self.wake: Callable[[], None] = lambda: None
 
     async def observe(self) -> FleetView:
@@ -86,6 +89,11 @@ class Embedded:
         """Give every model's load; rates are since the last time this was asked."""
         await self._catch_up(self._clock.now())
         return self._world.loads()
+
+    async def queues(self) -> Queues:
+        """Give who waits, and what became of those who came."""
+        await self._catch_up(self._clock.now())
+        return self._doors.queues(self._world.stations, self._world.now)
 
     async def apply(self, action: Action) -> Outcome:
         """Carry out one action."""
@@ -107,6 +115,7 @@ class Embedded:
                 if stopwatch() - began > SLICE_S:
                     await asyncio.sleep(0)
                     began = stopwatch()
+            self._doors.note(self._world.stations, self._world.now)
             await asyncio.sleep(PUMP_S)
 
     def _advance(self, to: Instant) -> bool:

@@ -22,6 +22,7 @@ from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.replicas import Lane
 from controlplane.domain.samples import Sample, Value, Zero, number
+from controlplane.http.door import FrontDoor
 from controlplane.http.state import CatalogueInForce, State
 from controlplane.loops.in_memory import (
     MemoryAuditLog,
@@ -36,6 +37,7 @@ from controlplane.settings import parse_catalogue
 from controlplane.telemetry.heartbeats import Heartbeats
 from controlplane.telemetry.history import History, Point
 from tests.browser.bill import bill
+from tests.browser.doors import PaintedDoor
 from tests.browser.nodes import NOW, view
 from tests.browser.runs import PaintedRuns
 
@@ -132,6 +134,7 @@ async def painted_state() -> State:
         leadership=SoleLeader("cp-0"),
         history=history,
         heartbeats=heartbeats,
+        door=FrontDoor(PaintedDoor(catalogue, history.loads)),
         in_force=CatalogueInForce(catalogue, version),
         decisions=journal,
         replay=decide_again,

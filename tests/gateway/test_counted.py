@@ -14,6 +14,7 @@ from controlplane.gateway.counts import Counts
 from controlplane.gateway.exposed import GatewayMetrics
 from controlplane.gateway.loads import Loads
 from controlplane.gateway.messages import Counted
+from controlplane.gateway.past import Past
 from controlplane.gateway.tally import ClassTally, quantile
 
 CHAT = ModelName("chat")
@@ -33,18 +34,18 @@ def counted(arrived: int, *, waits: int = 0, refused: int = 0, queued: int = 0) 
 
 
 def test_nothing_is_known_before_there_are_two_looks() -> None:
-    load = Loads(Counts().sums).loads([CHAT], 0.0)[CHAT]
+    load = Loads(Past(Counts().sums)).loads([CHAT], 0.0)[CHAT]
 
     assert isinstance(load.classes[Priority.HIGH].queue, NoData)
 
 
 def test_loads_are_what_lies_between_two_looks() -> None:
     counts = Counts()
-    loads = Loads(counts.sums)
-    loads.note(0.0)
+    past = Past(counts.sums)
+    past.note(0.0)
     counts.take(0, counted(100, waits=99, refused=10, queued=3))
-    loads.note(5.0)
-    load = loads.loads([CHAT], 5.0)[CHAT]
+    past.note(5.0)
+    load = Loads(past).loads([CHAT], 5.0)[CHAT]
 
     high = load.classes[Priority.HIGH]
     assert number(high.arrivals) == 20.0

@@ -124,7 +124,7 @@ def test_a_zone_nobody_knows_is_utc() -> None:
 
 
 @pytest.mark.parametrize(
-    ("waiting", "drawn", "each"), [(None, 0, 1), (0, 0, 1), (1, 1, 1), (60, 60, 1), (61, 31, 2)]
+    ("waiting", "drawn", "each"), [(None, 0, 1), (0, 0, 1), (1, 1, 1), (40, 40, 1), (41, 21, 2)]
 )
 def test_beads_stand_for_several_requests_when_there_are_too_many(
     waiting: float | None, drawn: int, each: int

@@ -88,7 +88,7 @@ class Admission(SlotCount, Generic[Request]):
 
     def heads(self) -> Iterator[Ticket[Request]]:
         """Give the longest waiting of each class."""
-        return self._queues.heads()
+        return self._queues.longest()
 
     def offer(
         self,

@@ -54,6 +54,13 @@ class Limits(NamedTuple):
         """The shortest wait after which time alone may change a request's turn."""
         return min(self.ageing_s, self.minimum_s, *self.max_wait_s)
 
+    def most(self, rank: int, *, slots: int, lent: int, ready: int) -> int:
+        """Give how many slots a class may hold, of those in service and those lent to low."""
+        if rank < len(PRIORITIES) - 1:
+            return int(min(self.caps[rank], slots))
+        free = max(0, slots - self.reserve * ready) + lent
+        return int(max(lent, min(self.caps[rank], free)))  # what is lent is low's whatever its cap
+
     @property
     def reads_prompts(self) -> bool:
         """Say whether the length of prompts matters to any rule."""

@@ -75,6 +75,19 @@ class Queues(Generic[Request]):
         lines = self.lines[:1] if self.limits.single else self.lines
         return (line[0] for line in lines if line)
 
+    def longest(self) -> Iterator[Ticket[Request]]:
+        """Give the longest waiting of each class, also where all stand in one line."""
+        if not self.limits.single:
+            yield from self.heads()
+            return
+        left = {rank for rank, count in enumerate(self.queued) if count}
+        for ticket in self.lines[0]:
+            if ticket.rank in left:
+                left.discard(ticket.rank)
+                yield ticket
+            if not left:
+                return
+
     def turn(
         self, now: Instant, spare: int, busy: Sequence[int], shares: Sequence[float]
     ) -> Ticket[Request] | None:

@@ -11,6 +11,7 @@ from controlplane.http.api import (
     fleet,
     health,
     overrides,
+    queues,
     runs,
     signals,
     tokens,
@@ -27,6 +28,7 @@ async def _openapi(_call: Call) -> web.Response:
 
 ROUTES: tuple[Route, ...] = (
     *fleet.ROUTES,
+    *queues.ROUTES,
     *signals.ROUTES,
     *decisions.ROUTES,
     *overrides.ROUTES,

@@ -44,6 +44,7 @@ class Words:
             "NotYet": _("Nothing was asked so far."),
             "Stale": _("The last answer is too old."),
             "Bad": _("The answer was no usable number."),
+            "NotCounted": _("No front door of this daemon: nobody counts it here."),
             "NoObjective": _("No promise is set for this model."),
             "NoCapacity": _("Requests wait and nothing serves them."),
         }

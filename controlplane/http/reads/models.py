@@ -99,7 +99,7 @@ def model_row(state: State, name: ModelName, model: Model, seen: Seen) -> ModelR
         wait_class=tightest.priority if tightest else None,
         wait_points=_wait_points(points, tightest),
         memory=_memory(model, load, seen),
-        utilisation=_figure(load.utilisation, seen),
+        utilisation=shown(load.utilisation, seen),
         last=decision_line(row) if row else None,
         cost_micros_per_hour=cost,
         warm_micros_per_hour=warm,
@@ -146,15 +146,16 @@ def _class_row(
     latency_s = objective.latency_p99_s if objective else None
     return ClassRow(
         priority=str(priority),
-        queue=_figure(load.queue, seen),
-        arrivals=_figure(load.arrivals, seen, unit="/s"),
-        turned_away=_figure(load.turned_away, seen, 0.0, "/s"),
-        wait_p99=_figure(load.wait_p99, seen, wait_s, "s"),
-        latency_p99=_figure(load.latency_p99, seen, latency_s, "s"),
+        queue=shown(load.queue, seen),
+        arrivals=shown(load.arrivals, seen, unit="/s"),
+        turned_away=shown(load.turned_away, seen, 0.0, "/s"),
+        wait_p99=shown(load.wait_p99, seen, wait_s, "s"),
+        latency_p99=shown(load.latency_p99, seen, latency_s, "s"),
     )
 
 
-def _figure(sample: Sample, seen: Seen, limit: float | None = None, unit: str = "") -> Figure:
+def shown(sample: Sample, seen: Seen, limit: float | None = None, unit: str = "") -> Figure:
+    """Give a sample as a figure; one that is too old is none."""
     return figure(fresh(sample, seen.now, seen.stale_s), seen.now, limit, unit)
 
 
@@ -195,7 +196,7 @@ def _drain(model: Model, load: ModelLoad, points: Sequence[Point], seen: Seen) -
 def _memory(model: Model, load: ModelLoad, seen: Seen) -> Figure:
     watermark = model.policy.scaling.watermark
     sample = load.kv_usage if number(load.kv_usage) is not None else load.vram
-    return _figure(sample if known(sample) else load.kv_usage, seen, watermark)
+    return shown(sample if known(sample) else load.kv_usage, seen, watermark)
 
 
 def hourly(replicas: Sequence[Replica] | None, table: Matches) -> tuple[int | None, int | None]:

@@ -35,6 +35,9 @@ class Book:
         self.service_s = 0.0  # seconds of all that started
         self.started = 0
         self.turned_away = [0 for _ in PRIORITIES]  # for want of capacity
+        self.by_turn = tuple(
+            Counter[ReasonCode]() for _ in PRIORITIES
+        )  # why those began who waited
         self.first_breach = inf
         self.apart: list[int] = []  # of the newest page: not plain; cleared by `count`
         self.starts: tuple[list[float], ...] = tuple([] for _ in PRIORITIES)  # flat; … likewise
@@ -61,6 +64,12 @@ class Book:
     def refuse(self, rank: int, code: ReasonCode) -> None:
         """Note a request that was sent away for what it is."""
         self._refusals[rank].append(code)
+
+    def refused(self) -> list[dict[ReasonCode, int]]:
+        """Give how many were sent away so far, by rank and reason."""
+        for rank in RANKS:
+            self._reduce_refusals(rank)
+        return [dict(tally.rejected) for tally in self.by_rank]
 
     def waits_since(self, arrived: float, rank: int, now: float) -> None:
         """Look at a request that still waits: it may have broken its limit already."""

@@ -14,11 +14,14 @@ from controlplane.decide.admission.admission import Admission
 from controlplane.decide.admission.capacity import LENT
 from controlplane.decide.admission.verdicts import ADMITTED, OK, Ticket, Verdict
 from controlplane.domain.policies import AdmissionPolicy
+from controlplane.domain.reasons import ReasonCode
 from controlplane.simulation.traffic import Traffic
 from controlplane.simulation.world.book import WINDOW_S, Book
 from controlplane.simulation.world.engines import Engine
 from controlplane.simulation.world.slots import PART, TIMER, Slots
 from controlplane.simulation.world.source import Source
+
+IN_TURN = ReasonCode.ADMITTED  # a name is looked up faster than an enum's member
 
 
 class Prompted(NamedTuple):
@@ -200,6 +203,8 @@ class Station:
     def _start(self, tickets: Sequence[Ticket[Handle]], now: float) -> None:
         """Let those who waited begin."""
         for ticket in tickets:
+            if ticket.code is not IN_TURN:
+                self.book.by_turn[ticket.rank][ticket.code] += 1
             self._begin(ticket.request, ticket.rank, ticket.arrived, now, lent=ticket.pool is LENT)
 
     def _begin(self, handle: Handle, rank: int, arrived: float, now: float, *, lent: bool) -> None:

@@ -189,6 +189,11 @@ class World:
         self._catalogue = self._cluster.catalogue = catalogue
         self._cluster.retire(gone)
 
+    @property
+    def stations(self) -> Mapping[ModelName, Station]:
+        """Give the front doors of the catalogued models."""
+        return {name: s for name, s in self._stations.items() if name in self._catalogue.models}
+
     def tally(self, model: ModelName) -> Tally:
         """Give the model's figures since the start."""
         station, meter = self._stations[model], deepcopy(self._cluster.meters[model])

@@ -4,6 +4,7 @@ import pytest
 
 from controlplane.decide.admission.admission import Admission
 from controlplane.decide.admission.capacity import Pool
+from controlplane.decide.admission.limits import Limits
 from controlplane.decide.admission.verdicts import ADMITTED, Ticket, Verdict
 from controlplane.domain.policies import AdmissionPolicy
 from controlplane.domain.priorities import Priority
@@ -223,3 +224,43 @@ def test_a_new_policy_keeps_who_waits_and_who_runs() -> None:
 
     assert list(door.revise(1.0, AdmissionPolicy(reserve=0))) == [waits]
     assert door.in_flight == [0, 0, 2]
+
+
+@pytest.mark.parametrize("single", [False, True], ids=["a queue a class", "one queue for all"])
+def test_the_longest_waiting_of_each_class_are_named(single: bool) -> None:
+    door = a_door(AdmissionPolicy(reserve=0, single_queue=single))
+    door.offer(0.0, "runs", HIGH)
+    for at, name, rank in (
+        (1.0, "m", MEDIUM),
+        (2.0, "m2", MEDIUM),
+        (3.0, "l", LOW),
+        (4.0, "h", HIGH),
+    ):
+        door.offer(at, name, rank)
+
+    assert sorted(ticket.request for ticket in door.heads()) == ["h", "l", "m"]
+
+
+@pytest.mark.parametrize(
+    ("policy", "most"),
+    [
+        (AdmissionPolicy(reserve=1), (16, 16, 18)),
+        (AdmissionPolicy(reserve=9), (16, 16, 4)),
+        (AdmissionPolicy(reserve=1, limits="fixed"), (8, 4, 4)),
+        (AdmissionPolicy(reserve=1, single_queue=True), (16, 16, 20)),
+    ],
+    ids=["scaled", "all kept", "fixed", "one queue"],
+)
+def test_a_class_fills_the_slots_it_is_said_to_have_and_no_more(
+    policy: AdmissionPolicy, most: tuple[int, int, int]
+) -> None:
+    """16 slots on 2 replicas in service, 4 more lent to low."""
+    said = Limits.of(policy)
+    for rank in (HIGH, MEDIUM, LOW):
+        door: Admission[str] = Admission(policy)
+        door.capacity(0.0, ready=2, slots=16, lent=4)
+        for n in range(40):
+            door.offer(0.0, str(n), rank)
+
+        assert said.most(rank, slots=16, lent=4, ready=2) == most[rank]
+        assert door.in_flight[rank] == most[rank]

@@ -1,0 +1,68 @@
+"""The front door of the painted fleet: what its queues would have counted in the last minute."""
+
+from collections.abc import Mapping
+
+from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.load import ModelLoad
+from controlplane.domain.priorities import PRIORITIES, Priority
+from controlplane.domain.quantities import ModelName
+from controlplane.domain.queues import ClassQueue, ModelQueue, Passed, Queues
+from controlplane.domain.reasons import ReasonCode
+from controlplane.domain.samples import number
+from tests.browser.nodes import NOW
+
+LATELY_S = 60.0
+HOT = ModelName("chat-70b")
+
+
+class PaintedDoor:
+    """Implements `QueueReads`."""
+
+    def __init__(self, catalogue: Catalogue, loads: Mapping[ModelName, ModelLoad]) -> None:
+        """Take the last loads that were painted."""
+        self._queues: Queues = {
+            name: _queue(name, catalogue.models[name].policy.admission.queue_bounds, load)
+            for name, load in loads.items()
+        }
+
+    async def queues(self) -> Queues | None:
+        """Give the painted queues."""
+        return self._queues
+
+
+def _queue(name: ModelName, bounds: Mapping[Priority, int], load: ModelLoad) -> ModelQueue:
+    ready = 4 if name == HOT else 2
+    return ModelQueue(
+        at=NOW - 0.4,
+        since=NOW - 7_200.0,
+        lately_s=LATELY_S,
+        slots=16 * ready,
+        lent=8 if name == HOT else 0,
+        ready=ready,
+        classes={p: _class(name, p, load, bounds[p]) for p in PRIORITIES},
+    )
+
+
+def _class(name: ModelName, priority: Priority, load: ModelLoad, bound: int) -> ClassQueue:
+    of_class = load.classes[priority]
+    waiting = min(bound, round(number(of_class.queue) or 0.0))
+    arrived = round((number(of_class.arrivals) or 0.0) * LATELY_S)
+    low_of_hot = name == HOT and priority is Priority.LOW
+    refused = {ReasonCode.QUEUE_FULL: 41, ReasonCode.DEADLINE_PASSED: 2} if low_of_hot else {}
+    gone = sum(refused.values()) + waiting
+    lately = Passed(
+        arrived=arrived,
+        admitted=max(0, arrived - gone),
+        aged=3 if low_of_hot else 0,
+        minimum=1 if low_of_hot else 0,
+        left=4 if name == HOT and priority is Priority.MEDIUM else 0,
+        refused=refused,
+    )
+    return ClassQueue(
+        waiting=waiting,
+        oldest_s=17.3 if low_of_hot else (number(of_class.wait_p99) or 0.0) if waiting else 0.0,
+        in_flight=20 if name == HOT else 7 if arrived else 0,
+        lately=lately,
+        counted=lately,
+        tenants={"batch": waiting - 12, "search": 12} if low_of_hot else {},
+    )
