@@ -6,6 +6,7 @@ from dataclasses import replace
 import msgspec
 import pytest
 
+from controlplane.clock import Clock
 from controlplane.domain.decisions import Target
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.overrides import FLEET, Override
@@ -15,6 +16,7 @@ from controlplane.domain.samples import NoData
 from controlplane.http.reads.attention import attention
 from controlplane.http.reads.fleet import fleet
 from controlplane.http.reads.models import model_rows
+from controlplane.http.reads.shapes.models import LaneCounts
 from controlplane.http.state import State
 from controlplane.ports import DecisionQuery
 from tests.builders import CHAT, a_replica
@@ -85,3 +87,37 @@ async def test_quiet_begins_when_the_last_trouble_ends(state: State) -> None:
 
     assert [row.code for row in found.attention] == []
     assert found.quiet_since == pytest.approx(T0, abs=1)
+
+
+async def test_a_cluster_without_cards_is_not_quiet(state: State) -> None:
+    state.history.view = FleetView(at=T0, nodes=(), replicas=())
+
+    told = {(row.subject, row.code) for row in (await fleet(state)).attention}
+
+    assert (FLEET, ReasonCode.NO_NODES) in told
+
+
+async def test_a_model_nobody_serves_is_told_once_it_lasts(state: State) -> None:
+    (first, *_) = [row for row in await model_rows(state) if row.target]
+    alone = msgspec.structs.replace(first, lanes=LaneCounts(), classes=())
+    coming = msgspec.structs.replace(alone, lanes=LaneCounts(loading=1))
+
+    state.history.view = None
+    assert attention(state, [alone], {}, {}) == ()
+    later = replace(state, clock=Clock(start=T0 + 31))
+    (row,) = attention(later, [alone], {}, {})
+    assert (row.code, row.severity) == (ReasonCode.NONE_SERVES, "bad")
+    assert attention(later, [coming], {}, {}) == ()
+
+
+async def test_what_cannot_stand_in_the_cluster_needs_a_look(state: State) -> None:
+    now = state.clock.now()
+    (row,) = await state.decisions.decisions(DecisionQuery(subject=CHAT, limit=1))
+    refused = Target(5).note(ReasonCode.WORKLOAD_REFUSED)
+    left = msgspec.structs.replace(
+        row, loop="workloads", at=now - 300, last_at=now - 1, trail=refused.trail
+    )
+
+    found = attention(state, (), {}, {}, {CHAT: left})
+
+    assert (CHAT, ReasonCode.WORKLOAD_REFUSED) in {(row.subject, row.code) for row in found}

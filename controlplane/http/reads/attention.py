@@ -6,11 +6,12 @@ replicas, nodes, loops and the catalogue. Since when is remembered from one look
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 
 import msgspec
 
 from controlplane.domain.fleet import FleetView
-from controlplane.domain.overrides import Overrides
+from controlplane.domain.overrides import FLEET, Overrides
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.domain.replicas import Phase
@@ -28,10 +29,15 @@ OBSTACLES: Mapping[ReasonCode, Severity] = {
     ReasonCode.NO_DEVICE_FREE: "warn",
     ReasonCode.CLASS_SHORT: "warn",
     ReasonCode.LOST_TO: "warn",
+    ReasonCode.OWNED_BY_ANOTHER: "bad",
+    ReasonCode.WORKLOAD_REFUSED: "bad",
+    ReasonCode.ROLLOUT_STUCK: "bad",
 }
 """Codes of a trail that a person may have to lift, and how bad each is."""
 
 UNKNOWN_FOR_S = 90.0  # steady rates take a minute after a start: until then nothing is amiss
+LASTS_S: Mapping[ReasonCode, float] = {ReasonCode.NONE_SERVES: 30.0}
+"""What passes by itself within so long is nobody's business."""
 DECISION_FRESH_S = 60.0  # an obstacle nobody met again for so long is no obstacle now
 
 
@@ -49,12 +55,18 @@ class Memory:
         for row in found:
             rows.setdefault((row.subject, row.code), row)
         self._since = {key: min(self._since.get(key, now), rows[key].since) for key in rows}
-        if rows:
+        lasting = {k: r for k, r in rows.items() if now - self._since[k] >= LASTS_S.get(r.code, 0)}
+        if lasting:
             self.quiet_since = None
         elif self.quiet_since is None:
             self.quiet_since = now
-        dated = (msgspec.structs.replace(row, since=self._since[key]) for key, row in rows.items())
-        return tuple(sorted(dated, key=lambda row: (row.severity, row.since, row.subject)))
+        dated = (msgspec.structs.replace(r, since=self._since[k]) for k, r in lasting.items())
+        return tuple(sorted(dated, key=_worst_first))
+
+
+def _worst_first(row: Attention) -> tuple[Severity, bool, Instant, str]:
+    # What is amiss with the whole fleet is often why the models' rows are there.
+    return row.severity, row.subject != FLEET, row.since, row.subject
 
 
 def attention(
@@ -62,6 +74,7 @@ def attention(
     rows: Sequence[ModelRow],
     newest: Mapping[str, DecisionRow],
     overrides: Overrides,
+    standing: Mapping[str, DecisionRow] = MappingProxyType({}),
 ) -> tuple[Attention, ...]:
     """Give everything that needs a look, worst first."""
     now = state.clock.now()
@@ -69,6 +82,9 @@ def attention(
     found = (
         *_broken(rows, now),
         *_obstacles(newest, now),
+        *_obstacles(standing, now),
+        *_unserved(rows, now),
+        *_no_nodes(state.history.view, now),
         *_replicas(state.history.view, now),
         *_daemon(state, now),
         *_people(overrides),
@@ -105,6 +121,22 @@ def _obstacles(newest: Mapping[str, DecisionRow], now: Instant) -> Iterator[Atte
                 continue
             if code in OBSTACLES:
                 yield _row(subject, OBSTACLES[code], code, evidence, decision.at, decision.id)
+
+
+def _unserved(rows: Sequence[ModelRow], now: Instant) -> Iterator[Attention]:
+    """Models that nobody serves and nobody is about to."""
+    for row in rows:
+        lanes = row.lanes
+        if row.target and lanes is not None and not lanes.serving + lanes.warm + lanes.loading:
+            wanted = (Evidence("target", row.target, None, "replicas"),)
+            yield _row(row.name, "bad", ReasonCode.NONE_SERVES, wanted, now)
+
+
+def _no_nodes(view: FleetView | None, now: Instant) -> Iterator[Attention]:
+    """A cluster that was seen and has no card for anybody."""
+    if view is not None and not isinstance(view.nodes, NoData) and not view.nodes:
+        others = (Evidence("unknown", len(view.unknown)),) if view.unknown else ()
+        yield _row(FLEET, "bad", ReasonCode.NO_NODES, others, now)
 
 
 def _replicas(view: FleetView | None, now: Instant) -> Iterator[Attention]:

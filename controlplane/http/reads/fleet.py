@@ -8,6 +8,7 @@ from controlplane.domain.overrides import FLEET, Overrides
 from controlplane.domain.samples import NoData
 from controlplane.http.reads.attention import Memory, attention, silent_loops
 from controlplane.http.reads.devices import Seats, pools
+from controlplane.http.reads.latest import standing
 from controlplane.http.reads.matches import matches
 from controlplane.http.reads.models import look, model_rows
 from controlplane.http.reads.shapes.fleet import (
@@ -38,7 +39,7 @@ async def _fleet(state: State) -> Fleet:
     rows = await model_rows(state)
     seen = await look(state)
     await asyncio.sleep(0)
-    needs = attention(state, rows, seen.latest, seen.overrides)
+    needs = attention(state, rows, seen.latest, seen.overrides, await standing(state))
     inventory, of_pools = await fleet_pools(state)
     return Fleet(
         top=_top(state, needs, seen.overrides),

@@ -1,4 +1,4 @@
-"""The newest scaling decision of every model, without reading the whole journal each tick.
+"""The newest decisions about every model, without reading the whole journal each tick.
 
 A look reads the newest rows once and remembers the rest. Rows that were not among the newest may
 still count repeats, so a few of them are read again each time, in turn.
@@ -10,6 +10,7 @@ from controlplane.http.state import State
 from controlplane.ports import DecisionQuery, DecisionRow
 
 LOOP = "scaling"
+STANDING = "workloads"  # the loop that says what of a model's objects cannot stand
 NEWEST = 100
 AGAIN = 20  # remembered rows read again per look
 
@@ -56,3 +57,9 @@ async def newest_of(state: State, subject: str) -> DecisionRow | None:
     """Give one model's newest scaling decision."""
     rows = await state.decisions.decisions(DecisionQuery(loop=LOOP, subject=subject, limit=1))
     return rows[0] if rows else None
+
+
+async def standing(state: State) -> Mapping[str, DecisionRow]:
+    """Give the newest decision about each subject's objects in the cluster."""
+    rows = await state.decisions.decisions(DecisionQuery(loop=STANDING, limit=NEWEST))
+    return {row.subject: row for row in reversed(rows)}

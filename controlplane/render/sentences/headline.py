@@ -65,6 +65,8 @@ EVENTS = frozenset(
         ReasonCode.LOAD_TOO_SLOW,
         ReasonCode.NODE_SILENT,
         ReasonCode.MOST_NODES_SILENT,
+        ReasonCode.NONE_SERVES,
+        ReasonCode.NO_NODES,
         ReasonCode.REPLICA_FAILED,
         ReasonCode.UNSCHEDULABLE,
         ReasonCode.PUT_TO_SLEEP,

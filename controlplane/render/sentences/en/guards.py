@@ -55,6 +55,13 @@ GUARDS: Table = {
         "[ of class {node_class}]",
         "The cluster was seen and reports no device the model could use.",
     ),
+    C.NO_NODES: Wording(
+        "No nodes",
+        "no node has a card of a class in the catalogue[; {unknown} node{unknown.s} with others]: "
+        "kubectl get nodes --show-labels tells what they say",
+        "The list of nodes was read, and none belongs to a class. Cards show by the labels their "
+        "device plugin or feature discovery sets, and a class says which labels are its own.",
+    ),
     C.NO_CLASS_FITS: Wording(
         "No class fits",
         "no node class can run it",

@@ -83,6 +83,12 @@ LANES: Table = {
         "That many nodes do not die at once: more likely nobody heard them. Nothing is created or "
         "deleted for a minute; after it the silence is believed.",
     ),
+    C.NONE_SERVES: Wording(
+        "None serves",
+        "no replica serves and none is on its way[, though {target} should]",
+        "A target stands and nothing brings it about: the other rows and decisions say what is in "
+        "the way.",
+    ),
     C.REPLICA_FAILED: Wording(
         "Replica failed",
         "[{replica}|a replica] failed[: {note}]",

@@ -49,6 +49,12 @@ GUARDS: Table = {
         "[单节点需要 {devices} 台而只有 {devices.limit} 台|没有设备][（{node_class}）]",
         "已看到集群，但其中没有该模型可用的设备。",
     ),
+    C.NO_NODES: Wording(
+        "没有节点",
+        "没有节点带有目录中任何类别的卡[；另有 {unknown} 个节点带有其他卡]："
+        "用 kubectl get nodes --show-labels 查看其标签",
+        "节点列表已读到，但没有一个属于任何类别。卡由设备插件或特性发现写的标签体现，类别写明自己的标签。",
+    ),
     C.NO_CLASS_FITS: Wording(
         "没有合适的节点类",
         "没有任何节点类能运行它",
