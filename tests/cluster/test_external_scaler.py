@@ -1,4 +1,7 @@
-"""A real KEDA and a real HPA obey our external scaler: load, our value, HPA, replicas."""
+"""A real KEDA and a real HPA obey our external scaler: load, our value, HPA, replicas.
+
+What is applied is what we render, for a model that may go to zero, and not a word of it is changed.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -13,7 +16,7 @@ from controlplane.decide.handover.figures import Serving, figures
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.handover import TriggerKind
 from controlplane.domain.quantities import ClassName, ModelName
-from controlplane.render.scaled_object import FREE, Hold, scaled_objects
+from controlplane.render.scaled_object import FREE, LEAST_COOLDOWN_S, Hold, scaled_objects
 from controlplane.settings import parse_catalogue
 from tests.builders import a_class_load, a_load
 from tests.cluster.api import Api, Manifest
@@ -26,6 +29,9 @@ pytestmark = [pytest.mark.keda, pytest.mark.usefixtures("keda")]
 CHAT, A100 = ModelName("chat"), ClassName("A100-80G")
 DEPLOYMENT = "chat-a100-80g"
 WITHIN_S = 15.0  # what the whole way may take, at an HPA period of 3 s
+TO_ZERO_S = LEAST_COOLDOWN_S + WITHIN_S
+EMPTY = "    policy: {scaling: {min: 0}, spare: {count: 0}}\n"
+FLEET = TEXT.replace("    profile: seed-000\n", f"    profile: seed-000\n{EMPTY}", 1)
 
 
 @dataclass(slots=True)
@@ -48,10 +54,8 @@ class Stage:
         self.board.put([told], {CHAT: (A100,)})
 
     async def hand_over(self, trigger: TriggerKind = "target", hold: Hold = FREE) -> None:
-        """Apply the ScaledObject, as it is rendered, for a model that may go to zero."""
+        """Apply the ScaledObject."""
         (made,) = scaled_objects(CHAT, self.fleet, self.namespace, trigger, hold)
-        made["spec"] |= {"minReplicaCount": 0, "pollingInterval": 2, "cooldownPeriod": 1}
-        made["spec"]["fallback"]["replicas"] = 0
         await self.api.apply(made)
 
     async def replicas(self, count: int, timeout_s: float = 60.0) -> float:
@@ -86,7 +90,8 @@ class Stage:
 
 @pytest.fixture
 async def handed(api: Api, namespace: str, nodes: Nodes, port: int) -> AsyncIterator[Stage]:
-    fleet = parse_catalogue(f"{TEXT}keda: {{scaler_address: 127.0.0.1:{port}}}\n", "fleet.yaml")
+    where = f"keda: {{scaler_address: 127.0.0.1:{port}, polling_s: 2}}\n"
+    fleet = parse_catalogue(FLEET + where, "fleet.yaml")
     board = Board()
     scaler = ScalerPort(board, lambda: fleet, Clock(), f"127.0.0.1:{port}")
     stage = Stage(api, namespace, fleet, board, scaler)
@@ -120,10 +125,10 @@ async def test_keda_carries_out_our_decision_up_and_down(handed: Stage) -> None:
 async def test_k6_zero_replicas_and_one_queued_request_become_one(handed: Stage) -> None:
     handed.tell(target=0)
     await handed.hand_over()
-    await handed.replicas(0)
+    await handed.replicas(0, TO_ZERO_S)
 
     handed.tell(target=0, queue=1)
-    await handed.replicas(1)
+    assert await handed.replicas(1) < WITHIN_S
 
 
 async def test_keda_decides_on_the_weighted_depth(handed: Stage) -> None:
@@ -140,8 +145,9 @@ async def test_k1_a_daemon_that_is_down_takes_no_replica_away(handed: Stage) -> 
     await handed.replicas(5)
 
     await handed.fall_silent()
-    await handed.stays(5, 12.0)
+    await handed.stays(5, TO_ZERO_S)  # longer than KEDA's own patience
     await handed.listen()  # restarted under KEDA
+    await handed.stays(5, WITHIN_S)
     handed.tell(target=6)
     await handed.replicas(6)
 
