@@ -11,7 +11,7 @@ from typing import NoReturn, Protocol
 from controlplane.decide.handover.figures import Figures, Serving, figures
 from controlplane.decide.handover.wanted import Wanted, wanted
 from controlplane.decide.scaling.inputs import ScalingSeen, VariantFacts
-from controlplane.decide.spare.inputs import SpareSeen
+from controlplane.decide.spare.inputs import SpareMemory, SpareSeen
 from controlplane.domain.fleet import replicas_by_model
 from controlplane.domain.load import ModelLoad, silent
 from controlplane.domain.quantities import ClassName, ModelName
@@ -52,6 +52,7 @@ class Handover:
         self._tell = tell
         self._size = size
         self._look: ScalingSeen | None = None
+        self._memory = SpareMemory()
         self._news = asyncio.Event()
 
     def note(self, look: ScalingSeen) -> None:
@@ -71,12 +72,13 @@ class Handover:
         """Tell what follows from one look."""
         fleet = self._fleet
         catalogue, table = fleet.catalogue, fleet.table
-        sizes = wanted(
+        sizes, self._memory = wanted(
             SpareSeen(
                 at=look.at, view=look.view, plan=fleet.in_force.plan, overrides=look.overrides
             ),
             catalogue,
             table,
+            self._memory,
         )
         by_model = replicas_by_model(look.view.replicas)
         told: list[Figures] = []

@@ -23,8 +23,10 @@ ELSEWHERE = ("keda", "hpa")  # writers that carry out what we say
 Wanted = Mapping[ModelName, Mapping[ClassName, int]]
 
 
-def wanted(seen: SpareSeen, catalogue: Catalogue, table: VariantTable) -> Wanted:
-    """Give the sizes; a model without a target in force has none."""
+def wanted(
+    seen: SpareSeen, catalogue: Catalogue, table: VariantTable, memory: SpareMemory
+) -> tuple[Wanted, SpareMemory]:
+    """Give the sizes, and what to remember; a model without a target in force has none."""
     handed = {
         name: standing
         for name, standing in seen.plan.items()
@@ -39,9 +41,9 @@ def wanted(seen: SpareSeen, catalogue: Catalogue, table: VariantTable) -> Wanted
         }
         for name in handed
     }
-    choices, _ = cycle(msgspec.structs.replace(seen, plan=handed), catalogue, table, SpareMemory())
+    choices, after = cycle(msgspec.structs.replace(seen, plan=handed), catalogue, table, memory)
     for choice in choices:
         for action in choice.actions:
             if isinstance(action, SetReplicas):
                 sizes[action.model][action.node_class] = action.count
-    return sizes
+    return sizes, after

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
+import msgspec
+
 from controlplane.decide.handover.wanted import wanted
 from controlplane.decide.scaling.variants import variants
-from controlplane.decide.spare.inputs import SpareSeen
+from controlplane.decide.spare.inputs import SpareMemory, SpareSeen
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Standing
 from controlplane.domain.fleet import FleetView, Node
@@ -29,8 +31,9 @@ def a_look(target: int, *replicas: Replica, **more: object) -> SpareSeen:
     return SpareSeen(at=NOW, view=view, plan={CHAT: standing}, **more)  # type: ignore[arg-type]  # overrides
 
 
-def sized(look: SpareSeen, fleet: Catalogue) -> int | None:
-    return wanted(look, fleet, variants(fleet)).get(CHAT, {}).get(A100)
+def sized(look: SpareSeen, fleet: Catalogue, since: float | None = None) -> int | None:
+    sizes, _ = wanted(look, fleet, variants(fleet), SpareMemory(hush_since=since))
+    return sizes.get(CHAT, {}).get(A100)
 
 
 def test_it_is_the_target_and_the_spares() -> None:
@@ -62,3 +65,13 @@ def test_paused_it_stays_as_it_is() -> None:
 
 def test_a_model_that_controlplane_writes_itself_is_not_published() -> None:
     assert sized(a_look(4), a_fleet(writer="controlplane")) is None
+
+
+def test_nodes_that_all_fall_silent_change_nothing_until_it_is_believed() -> None:
+    gone = [a_replica(f"r{n}", node_ready=False) for n in range(2)]
+    look = a_look(2, *gone)
+    silent = msgspec.structs.replace(NODE, ready=False)
+    look = msgspec.structs.replace(look, view=msgspec.structs.replace(look.view, nodes=(silent,)))
+
+    assert sized(look, a_fleet()) == 2
+    assert sized(look, a_fleet(), since=NOW - 60) == 4
