@@ -37,6 +37,7 @@ class Wanted(NamedTuple):
     why: str = ""  # there is no manifest: one sentence
     adopted: bool = False  # it was there before us; only its number and labels are ours
     elsewhere: bool = False  # somebody else writes its number, by the model's policy
+    begins: int = 0  # that number, when it is made; KEDA takes it from 0, an HPA leaves 0 alone
 
     @property
     def key(self) -> PieceKey:
@@ -80,8 +81,11 @@ def of_variant(
     variant = model.variants[class_name]
     named = deployment_name(name, model, class_name)
     of = placed(catalogue, key, devices, namespace, ground)
-    elsewhere = model.policy.scaling.writer != "controlplane"
-    made = Wanted("Deployment", named, name, class_name, elsewhere=elsewhere)
+    writer = model.policy.scaling.writer
+    begins = 1 if writer in {"hpa", "nobody"} else 0
+    made = Wanted(
+        "Deployment", named, name, class_name, elsewhere=writer != "controlplane", begins=begins
+    )
     if variant.deployment is not None:
         yield made._replace(adopted=True)
     else:

@@ -1,6 +1,9 @@
 """Everything a catalogue asks of a cluster, and what counts as a change of it."""
 
 from dataclasses import replace
+from typing import Any
+
+import pytest
 
 from controlplane.domain import marks
 from controlplane.domain.catalogue import Catalogue
@@ -94,6 +97,16 @@ def test_a_number_somebody_else_writes_is_marked() -> None:
 
     assert asked(with_plain(policy=policy))["Deployment/embed-t4"].elsewhere
     assert not asked()["Deployment/embed-t4"].elsewhere
+
+
+@pytest.mark.parametrize(
+    ("writer", "begins"), [("keda", 0), ("controlplane", 0), ("hpa", 1), ("nobody", 1)]
+)
+def test_an_hpa_leaves_nought_alone_and_keda_takes_it_from_there(writer: Any, begins: int) -> None:
+    """A replica on every class would wait for devices that nobody chose."""
+    policy = ModelPolicy(scaling=ScalingPolicy(writer=writer))
+
+    assert asked(with_plain(policy=policy))["Deployment/embed-t4"].begins == begins
 
 
 def test_kueue_is_told_the_queue_on_the_deployment_and_on_its_pods() -> None:

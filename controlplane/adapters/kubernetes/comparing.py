@@ -75,7 +75,7 @@ def to_apply(
         # Also where another writes it: a number that only we own, once left out, would become 1.
         spec["replicas"] = live["spec"].get("replicas", 0)
     elif wanted.kind == "Deployment":
-        spec["replicas"] = max(1, replicas) if wanted.elsewhere else replicas  # an HPA leaves 0 be
+        spec["replicas"] = max(wanted.begins, replicas)
     return {**manifest, "metadata": head, "spec": spec}
 
 

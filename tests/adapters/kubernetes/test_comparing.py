@@ -87,8 +87,8 @@ def test_a_number_that_another_writes_by_policy_stays_as_it_is_and_is_no_drift()
     assert compared(wanted(), live, "", waiting=False).by == "keda"
 
 
-def test_a_deployment_for_an_autoscaler_begins_with_one_for_it_leaves_nought_alone() -> None:
-    elsewhere = wanted()._replace(elsewhere=True)
+def test_a_deployment_begins_with_what_its_writer_can_go_on_from() -> None:
+    elsewhere = wanted()._replace(elsewhere=True, begins=1)
 
     assert to_apply(elsewhere, None)["spec"]["replicas"] == 1
     assert to_apply(wanted(), None)["spec"]["replicas"] == 0
