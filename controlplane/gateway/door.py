@@ -88,6 +88,14 @@ class Door:
             desk.look(now)
         return {name: desk.tallies for name, desk in busy.items()}
 
+    def look_at(self, model: str) -> dict[str, list[ClassTally]]:
+        """Note how one model is now; give what was counted there."""
+        desk = self.desks.get(model)
+        if desk is None:
+            return {}
+        desk.look(stopwatch())
+        return {model: desk.tallies}
+
     @property
     def busy(self) -> int:
         """How many requests wait or run."""

@@ -6,7 +6,7 @@ more than endpoints changed, by asking Envoy itself, before one of its files is 
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from socket import gethostname
 
@@ -14,6 +14,7 @@ import msgspec
 import structlog
 
 from controlplane.clock import wall
+from controlplane.decide.breakers.breaker import Breaker
 from controlplane.domain.decisions import Choice
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.gateway import GatewayPlan
@@ -57,16 +58,18 @@ class Gateway:
         *,
         breach: Callable[[str, str], None] = lambda _model, _why: None,
         changed: Callable[[Choice], None] = lambda _choice: None,
+        states: Mapping[ModelName, Breaker] | None = None,
     ) -> None:
         """Nothing runs yet.
 
         `breach(model, why)` is called at once when something is worth deciding on (turned-away,
-        waiting while nobody serves, wait); `changed(choice)` when a breaker changed.
+        waiting while nobody serves, wait); `changed(choice)` when a breaker changed. Breakers begin
+        where they stood.
         """
         self.options = options
         self.site = prepare(options)
         self.counts = Counts()
-        self.breakers = Breakers(changed)
+        self.breakers = Breakers(changed, states)
         self.plan = GatewayPlan()
         self.past = Past(self.counts.sums)
         self.loads = Loads(self.past)
@@ -124,6 +127,10 @@ class Gateway:
             return
         await self._check(plan)
         self._serve(plan)
+
+    async def ejected(self) -> Mapping[ModelName, int] | None:
+        """Count the replicas that are left alone now; without Envoy nobody leaves any alone."""
+        return None if self.envoy is None else await self._admin.ejected()
 
     async def stop(self, *, leave_envoy: bool = False) -> None:
         """End; running and queued requests get their grace.
@@ -189,6 +196,7 @@ class Gateway:
         """Hear what a worker says."""
         match event:
             case Breach(model=model, why=why):
+                self.past.note_news(wall())
                 self._breach(model, why)
             case Counted():
                 self.counts.take(worker, event)

@@ -20,14 +20,20 @@ class Past:
         """Ask this for the sums since the beginning."""
         self._sums = sums
         self._looks: deque[tuple[Instant, Tallies]] = deque()
+        self._news: Instant | None = None
 
     def note(self, now: Instant) -> None:
         """Remember how it is, about once a second."""
         if self._looks and now - self._looks[-1][0] < LOOK_EVERY_S:
             return
+        self._news = None
         self._looks.append((now, self._sums()))
         while self._looks[0][0] < now - REACH_S:
             self._looks.popleft()
+
+    def note_news(self, now: Instant) -> None:
+        """Somebody is about to decide: the latest is how it is now, until the next look."""
+        self._news = now
 
     @property
     def told(self) -> bool:
@@ -37,6 +43,8 @@ class Past:
     @property
     def latest(self) -> tuple[Instant, Tallies] | None:
         """Give the newest look."""
+        if self._news is not None:
+            return self._news, self._sums()
         return self._looks[-1] if self._looks else None
 
     def before(self, name: ModelName, at: Instant) -> tuple[Instant, list[ClassTally]]:

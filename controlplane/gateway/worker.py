@@ -19,8 +19,9 @@ import msgspec
 import uvloop
 
 from controlplane.decide.breakers.answers import Meaning
+from controlplane.decide.breakers.happenings import MARKS
 from controlplane.gateway.door import Door
-from controlplane.gateway.ended import MARKS, Ended
+from controlplane.gateway.ended import Ended
 from controlplane.gateway.messages import (
     Breach,
     Close,
@@ -38,6 +39,7 @@ from controlplane.gateway.messages import (
     line,
 )
 from controlplane.gateway.sharing import Sharing
+from controlplane.gateway.tally import ClassTally
 from controlplane.ports.shares import Shares
 
 COUNT_EVERY_S = 0.5
@@ -116,10 +118,13 @@ class Worker:
 
     def count(self) -> None:
         """Report everything counted so far."""
+        self._report(self.door.look())
+
+    def _report(self, models: dict[str, list[ClassTally]]) -> None:
         sharing = self.sharing
         self.tell(
             Counted(
-                models=self.door.look(),
+                models=models,
                 unplaced=self.door.unplaced,
                 degraded=sharing is not None and sharing.degraded,
                 shared_s=(0, 0.0) if sharing is None else (sharing.asked, sharing.spent_s),
@@ -127,6 +132,8 @@ class Worker:
         )
 
     def _breach(self, model: str, why: str) -> None:
+        """Whoever decides on it looks at once, and is to see what it is about."""
+        self._report(self.door.look_at(model))
         self.tell(Breach(model, why))
 
     def _probing(self, model: str) -> None:

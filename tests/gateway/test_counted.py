@@ -61,6 +61,22 @@ def test_loads_are_what_lies_between_two_looks() -> None:
     assert low.wait_p99 == IDLE
 
 
+def test_news_is_the_latest_until_the_next_look_and_no_look_itself() -> None:
+    counts = Counts()
+    past = Past(counts.sums)
+    past.note(0.0)
+    counts.take(0, counted(5))
+    past.note(5.0)
+    counts.take(0, counted(6, queued=1))
+    past.note_news(5.2)
+    load = Loads(past).loads([CHAT], 5.2)[CHAT]
+    past.note(6.0)
+
+    assert number(load.classes[Priority.HIGH].queue) == 1.0
+    assert past.latest == (6.0, counts.sums())
+    assert past.before(CHAT, 5.5)[0] == 5.0
+
+
 def test_what_a_worker_had_counted_survives_it_and_nothing_waits_there() -> None:
     counts = Counts()
     counts.take(0, counted(100, queued=3))
