@@ -32,6 +32,7 @@ COMMANDS = {
     "render": "Print what KEDA, an HPA or Istio is to be given for a model.",
     "adopt": "Take over an existing Deployment, or give it back.",
     "gateway": "Admit requests by priority, in front of engines.",
+    "load": "Load a gateway, open loop; compare ways of admission.",
     "emulate": "Play an inference engine over HTTP, for tests and demos.",
     "decisions": "List decisions, newest first.",
     "explain": "Show why a decision came out as it did, and decide it again.",

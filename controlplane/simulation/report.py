@@ -87,13 +87,14 @@ def _figures(tallies: Sequence[Tally], bounds: Sequence[float | None]) -> dict[s
         "bound_gpu_hours": _rounded(sum(known)) if len(known) == len(bounds) else None,
         "idle_ratio": _rounded(1 - busy / billed) if billed else None,
         "classes": {
-            str(priority): _class_figures([tally.classes[priority] for tally in tallies])
+            str(priority): class_figures([tally.classes[priority] for tally in tallies])
             for priority in PRIORITIES
         },
     }
 
 
-def _class_figures(parts: Sequence[ClassTally]) -> dict[str, Any]:
+def class_figures(parts: Sequence[ClassTally]) -> dict[str, Any]:
+    """Give the figures of one class, of all its models together."""
     wait, latency = Histogram(), Histogram()
     for part in parts:
         wait.merge(part.wait)

@@ -89,11 +89,11 @@ def whole(plan: GatewayPlan, site: Site) -> Plain:
     given = bootstrap(plan, site)
     given.pop("dynamic_resources")
     members = dict(_members(plan))
-    fixed = [_fixed(one, members) for one in clusters(plan, site.folder)]
+    made = [fixed(one, members) for one in clusters(plan, site.folder)]
     table = {"route_config": _plain(routes(plan, site.secret))}
-    static = [_fixed(one, members) for one in given["static_resources"]["clusters"]]
+    static = [fixed(one, members) for one in given["static_resources"]["clusters"]]
     given["static_resources"] = {
-        "clusters": [*static, *fixed],
+        "clusters": [*static, *made],
         "listeners": [_plain(listener(plan, site.listen, table))],
     }
     return given
@@ -115,7 +115,7 @@ def _members(plan: GatewayPlan) -> list[tuple[str, Sequence[Endpoint]]]:
     return found
 
 
-def _fixed(cluster: Plain, members: Mapping[str, Sequence[Endpoint]]) -> Plain:
+def fixed(cluster: Plain, members: Mapping[str, Sequence[Endpoint]]) -> Plain:
     """Give a cluster with its endpoints in place."""
     if "eds_cluster_config" not in cluster:
         return cluster

@@ -1,0 +1,1 @@
+"""An open-loop load: requests leave when they are due, whatever became of those before."""
