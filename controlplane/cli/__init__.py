@@ -39,6 +39,7 @@ COMMANDS = {
     "pause": "Stop acting on one model, or on all.",
     "resume": "Act again on one model, or on all.",
     "pin": "Hold a model at a number of replicas.",
+    "isolate": "Take a model out of traffic, or let it in again.",
     "token": "Create and list access tokens.",
     "migrate": "Bring the database to this version.",
 }

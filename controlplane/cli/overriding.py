@@ -1,4 +1,4 @@
-"""Setting pauses and pins from the command line: straight into the store.
+"""Setting pauses, pins and isolations from the command line: straight into the store.
 
 It works with the daemon down, and at once with the daemon up: loops read what people set in every
 cycle. The store notes who did it.
@@ -49,3 +49,6 @@ def in_force(subject: str, overrides: Overrides) -> Iterator[str]:
                 yield f"  in force: {called(name)} paused by {held.by}"
             if held.pinned is not None:
                 yield f"  in force: {called(name)} pinned at {held.pinned} by {held.by}"
+            if held.isolated is not None:
+                why = f": {held.isolated.why}" if held.isolated.why else ""
+                yield f"  in force: {called(name)} isolated by {held.isolated.by}{why}"

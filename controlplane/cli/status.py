@@ -15,7 +15,7 @@ from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.store import Store
 from controlplane.cli.asking import NoAnswerError, ask, daemon_url
 from controlplane.cli.stored import data_option, in_force, json_option, moment, place
-from controlplane.domain.overrides import Overrides, paused, pinned
+from controlplane.domain.overrides import Overrides, isolated, paused, pinned
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.reasons import Reason
 from controlplane.ports import DecisionQuery
@@ -85,7 +85,7 @@ def _told_by_daemon(row: Mapping[str, Any]) -> dict[str, Any]:
             "sentence": headline(row["name"], last["current"], last["target"], trail),
             "ending": last["ending"],
         }
-    names = ("target", "advised", "lanes", "slo_broken", "paused_by", "pinned")
+    names = ("target", "advised", "lanes", "slo_broken", "paused_by", "pinned", "isolated_by")
     return {"model": row["name"], **_picked(row, *names), "last": said}
 
 
@@ -99,7 +99,7 @@ async def _model(store: Store, name: ModelName, overrides: Overrides) -> dict[st
     query = DecisionQuery(subject=name, loop="scaling", limit=1)
     rows = await store.decisions.decisions(query)
     pause, pin = paused(overrides, name), pinned(overrides, name)
-    row = rows[0] if rows else None
+    row, out = rows[0] if rows else None, isolated(overrides)
     return {
         "model": name,
         "target": row.target if row else None,
@@ -108,6 +108,7 @@ async def _model(store: Store, name: ModelName, overrides: Overrides) -> dict[st
         "slo_broken": None,
         "paused_by": pause.by if pause else None,
         "pinned": pin.pinned if pin else None,
+        "isolated_by": out[name].by if name in out else None,
         "last": row
         and {
             "id": row.id,
@@ -149,4 +150,6 @@ def _standing(model: Mapping[str, Any]) -> str:
         parts.append(f"paused by {model['paused_by']}")
     if model["pinned"] is not None:
         parts.append(f"pinned at {model['pinned']}")
+    if model["isolated_by"]:
+        parts.append(f"isolated by {model['isolated_by']}")
     return ", ".join(parts)

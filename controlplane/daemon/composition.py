@@ -40,6 +40,7 @@ from controlplane.daemon.surroundings import (
 )
 from controlplane.daemon.systemd import here
 from controlplane.daemon.tidying import keep_what_is_there, name_scenarios, prune
+from controlplane.daemon.world_door import WorldDoor
 from controlplane.decide.replay import decide_again
 from controlplane.domain.catalogue import Catalogue
 from controlplane.http.access import access_at
@@ -225,16 +226,20 @@ async def _gateway(
     sources: Sources,
     tell: tuple[Others, FrontDoor],
 ) -> AsyncIterator[Mapping[str, Task]]:
-    """Run the gateway that was asked for; give what must run beside it."""
+    """Run the gateway that was asked for, or the world's door; give what must run beside it."""
+    others, door = tell
     if options.gateway is None:
-        yield {}
+        if around.shut is None:
+            yield {}
+            return
+        door.guards = world = WorldDoor(around.shut, store, shell, sources.catalogue)
+        yield world.tasks
         return
     from controlplane.daemon.gateway import gateway_of  # noqa: PLC0415  # nobody else needs it
 
     made = gateway_of(options.gateway, options.data, around, store, shell, sources.catalogue)
     async with made:
-        others, door = tell
-        sources.table["gateway"] = door.counts = made
+        sources.table["gateway"] = door.counts = door.guards = made
         others.breakers = made.open_breakers
         yield made.tasks
 

@@ -6,20 +6,22 @@ not hold leaves the last plan in force, for an Envoy without a plan would turn e
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import NoReturn, Self
 
 import structlog
 
 from controlplane.adapters.sql.store import Store
+from controlplane.daemon.breakers import LOOP, BreakerBook
 from controlplane.daemon.surroundings import StartError, Surroundings, Task
-from controlplane.decide.breakers.breaker import State
+from controlplane.decide.breakers.breaker import Breaker, State
 from controlplane.domain.catalogue import Catalogue
-from controlplane.domain.decisions import DONE, Choice
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.gateway import ApiKey, GatewayPlan
 from controlplane.domain.load import ModelLoad
+from controlplane.domain.overrides import isolated
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.queues import Queues
 from controlplane.gateway.envoy import EnvoyError, envoy_path
@@ -28,19 +30,18 @@ from controlplane.gateway.planning import Around, plan_of
 from controlplane.gateway.queues import queues
 from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.loops.reconcile import Shell
-from controlplane.ports import EngineAt, UnavailableError
+from controlplane.ports import BreakersView, EngineAt, UnavailableError
 
 WORKER = "controlplane.cli.admission_worker"
 NOT_STARTED = "the gateway has not started yet"
 LOOKS_S = 1.0  # news wakes it sooner
 KEYS_S = 5.0  # a key that was revoked is good for so long at most
-LOOP = "breakers"  # what its choices are called in the journal
 
 log = structlog.stdlib.get_logger(__name__)
 
 
 class ServedGateway:
-    """Implements `Signals` and `QueueReads`, for what comes through it."""
+    """Implements `Signals`, `QueueReads` and `BreakerReads`, for what comes through it."""
 
     def __init__(
         self,
@@ -58,7 +59,7 @@ class ServedGateway:
         self._news = asyncio.Event()
         self._keys: Sequence[ApiKey] = ()
         self._keys_at = float("-inf")
-        self._changes: asyncio.Queue[Choice] = asyncio.Queue()
+        self._book = BreakerBook(store, shell)
         self._trouble = ""
         self._options = options
         self._gateway: Gateway | None = None  # while it runs
@@ -66,7 +67,7 @@ class ServedGateway:
     @property
     def tasks(self) -> Mapping[str, Task]:
         """Give what must run for it."""
-        return {"gateway": self.follow, LOOP: self.record}
+        return {"gateway": self.follow, LOOP: partial(self._book.record, self._states)}
 
     async def __aenter__(self) -> Self:
         """See whether there is an Envoy at all."""
@@ -95,13 +96,24 @@ class ServedGateway:
             raise UnavailableError(self._trouble or NOT_STARTED)
         return queues(self._gateway.plan, self._gateway.past, self._gateway.began)
 
+    async def breakers(self) -> BreakersView:
+        """Give where its breakers stand."""
+        if self._gateway is None:
+            raise UnavailableError(self._trouble or NOT_STARTED)
+        return BreakersView(at=self._shell.clock.now(), counts=True, states=self._states())
+
+    async def ejected(self) -> Mapping[ModelName, int] | None:
+        """Count the replicas it leaves alone now, for they failed."""
+        return None if self._gateway is None else await self._gateway.ejected()
+
+    def _states(self) -> Mapping[ModelName, Breaker]:
+        return {} if self._gateway is None else dict(self._gateway.breakers.states)
+
     def open_breakers(self) -> Mapping[ModelName, str]:
         """Name those that failures opened, and why; who is isolated by hand is so on purpose."""
-        if self._gateway is None:
-            return {}
         return {
             name: f"it opened {breaker.opened} times since it was closed last"
-            for name, breaker in self._gateway.breakers.states.items()
+            for name, breaker in self._states().items()
             if breaker.state in (State.OPEN, State.HALF_OPEN)
         }
 
@@ -125,24 +137,16 @@ class ServedGateway:
                 self._note("")
             await self._pause()
 
-    async def record(self) -> NoReturn:
-        """Write down each change of a breaker, with its reasons."""
-        while True:
-            choice = await self._changes.get()
-            journal, now = self._store.journal, self._shell.clock.now()
-            try:
-                rows = await journal.open(LOOP, [choice], now, self._shell.catalogue_version())
-                for row in rows:
-                    if row is not None:
-                        await journal.close(row, DONE, now)
-            except UnavailableError as cause:  # the breaker has acted all the same
-                log.warning("a breaker's change is not written down", cause=str(cause))
-
     async def _tell(self, plan: GatewayPlan) -> None:
         if self._gateway is not None:
             await self._gateway.update(plan)
             return
-        made = Gateway(self._options, breach=self._breach, changed=self._changes.put_nowait)
+        made = Gateway(
+            self._options,
+            breach=self._breach,
+            changed=self._book.changed,
+            states=await self._book.remembered(),
+        )
         await made.start(plan)
         self._shell.metrics.registry.register(made.metrics)
         self._gateway = made
@@ -158,7 +162,8 @@ class ServedGateway:
         clock = asyncio.get_running_loop().time()
         if clock - self._keys_at >= KEYS_S:
             self._keys, self._keys_at = await self._store.gateway_keys.keys(), clock
-        return plan_of(view, self._catalogue(), engines, Around(keys=self._keys))
+        out = isolated(await self._store.overrides.overrides())
+        return plan_of(view, self._catalogue(), engines, Around(keys=self._keys, isolated=out))
 
     async def _pause(self) -> None:
         try:

@@ -1,6 +1,6 @@
 """What a daemon runs on: the embedded world, or a real cluster. The loops know no difference."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import NoReturn, TypeAlias
@@ -8,6 +8,7 @@ from typing import NoReturn, TypeAlias
 from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice, Outcome
+from controlplane.domain.quantities import ModelName
 from controlplane.loops.in_memory import SoleLeader
 from controlplane.loops.publishing import ScaledObjectStore
 from controlplane.ports import Cluster, EngineAt, Leadership, QueueReads, Signals, Workloads
@@ -47,6 +48,7 @@ class Surroundings:
     engines_at: Callable[[], Sequence[EngineAt]] | None = None  # as of the last look
     scaled_objects: ScaledObjectStore | None = None  # where models may be left to KEDA
     queues: QueueReads | None = None  # where requests come in, if they come in here
+    shut: Callable[[Collection[ModelName]], None] | None = None  # … refuse these models' requests
     workloads: Workloads | None = None  # the objects a real cluster holds for the models
     told: Callable[[Choice, Outcome], None] = lambda _choice, _outcome: None  # of what was done
 
@@ -68,6 +70,7 @@ async def embedded_surroundings(
         cluster=cluster,
         signals=cluster,
         queues=cluster,
+        shut=cluster.shut,
         swap_catalogue=cluster.swap_catalogue,
         on_news=on_news,
         tasks={"pump": cluster.pump},

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from controlplane.decide.breakers.happenings import BreakerSeen, decide_breaker
 from controlplane.decide.costs.cycle import Metered, decide_metered
 from controlplane.decide.placement.squatting import Squatting, decide_squatting
 from controlplane.decide.reload import Candidate, decide_reload
@@ -33,6 +34,7 @@ DECIDERS: dict[str, Decider] = {
     "placement": Decider(Squatting, decide_squatting),
     "metering": Decider(Metered, decide_metered),
     "catalogue": Decider(Candidate, decide_reload),
+    "breakers": Decider(BreakerSeen, decide_breaker),
     "workloads": Decider(WorkloadsInput, decide_workloads),
 }
 

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from controlplane.domain.entrances import GatewayPolicy
+from controlplane.domain.overrides import Isolation
 from controlplane.domain.policies import AdmissionPolicy, BreakerPolicy
 from controlplane.domain.priorities import Priority
 from controlplane.domain.quantities import ModelName, ReplicaName, Zone
@@ -41,7 +42,7 @@ class ServedModel(msgspec.Struct, frozen=True, kw_only=True):
     endpoints: tuple[Endpoint, ...] = ()
     recovery_s: float = 30.0  # how long a replica that began anew needs to answer
     tls: bool = False
-    isolated: str = ""  # who took it out of traffic by hand
+    isolated: Isolation | None = None  # a person took it out of traffic
 
     @property
     def serving(self) -> tuple[Endpoint, ...]:

@@ -3,10 +3,12 @@
 import aiohttp
 import msgspec
 
+from controlplane.domain.quantities import ModelName
 from controlplane.render.envoy.names import LENT
 
 TIMEOUT_S = 2.0
 ACTIVE = "upstream_rq_active"
+EJECTED = "outlier_detection.ejections_active"
 
 
 class Admin:
@@ -22,12 +24,24 @@ class Admin:
 
     async def running(self) -> dict[str, int] | None:
         """Give how many requests of each model are under way to engines."""
-        said = await self._ask("GET", f"/stats?format=json&filter=^cluster\\..*\\.{ACTIVE}$")
+        return await self._gauges(ACTIVE)
+
+    async def ejected(self) -> dict[ModelName, int] | None:
+        """Give how many replicas of each model are left alone, for they failed."""
+        counts = await self._gauges(EJECTED)
+        if counts is None:
+            return None
+        return {ModelName(name): count for name, count in counts.items()}
+
+    async def _gauges(self, what: str) -> dict[str, int] | None:
+        """Give one figure of every cluster, added up by model."""
+        pattern = what.replace(".", "\\.")
+        said = await self._ask("GET", f"/stats?format=json&filter=^cluster\\..*\\.{pattern}$")
         if said is None:
             return None
         counts: dict[str, int] = {}
         for stat in msgspec.json.decode(said).get("stats", ()):
-            name = str(stat["name"])[len("cluster.") : -len(ACTIVE) - 1].removesuffix(LENT)
+            name = str(stat["name"])[len("cluster.") : -len(what) - 1].removesuffix(LENT)
             counts[name] = counts.get(name, 0) + int(stat["value"])
         return counts
 

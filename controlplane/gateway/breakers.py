@@ -4,68 +4,60 @@ They live here and not in the workers, so that there is one probe, and one truth
 journal. What changed goes to whoever journals decisions.
 """
 
-from collections.abc import Callable, Iterable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Mapping
 
-from controlplane.decide.breakers.answers import Meaning
-from controlplane.decide.breakers.breaker import (
-    CLOSED,
-    Breaker,
-    Leave,
-    State,
-    Step,
-    ask,
+from controlplane.decide.breakers.breaker import CLOSED, Breaker, State, retry_after_s
+from controlplane.decide.breakers.happenings import (
+    MEANT,
+    Asked,
+    BreakerSeen,
+    Ends,
+    Happening,
+    LetIn,
+    ProbeEnded,
+    TakenOut,
     choice,
-    heard,
-    isolate,
-    probed,
-    rejoin,
-    retry_after_s,
+    step,
 )
 from controlplane.domain.decisions import Choice
 from controlplane.domain.gateway import ServedModel
 from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.quantities import Instant, ModelName
-from controlplane.gateway.ended import MEANT
 from controlplane.gateway.messages import Heard
 
 
 class Breakers:
     """Where every model's breaker stands."""
 
-    def __init__(self, changed: Callable[[Choice], None]) -> None:
-        """Start with none; `changed` hears of every change."""
-        self.states: dict[ModelName, Breaker] = {}
-        self._policies: dict[str, BreakerPolicy] = {}
+    def __init__(
+        self, changed: Callable[[Choice], None], states: Mapping[ModelName, Breaker] | None = None
+    ) -> None:
+        """Start where they stood, or with none; `changed` hears of every change."""
+        self.states: dict[ModelName, Breaker] = dict(states or {})
+        self._policies: dict[ModelName, BreakerPolicy] = {}
         self._changed = changed
 
     def serve(self, models: Iterable[ServedModel], now: Instant) -> None:
         """Follow these models; who is isolated by hand is, and the others are not."""
-        kept: dict[ModelName, Breaker] = {}
-        self._policies = {}
-        for model in models:
-            self._policies[model.name] = model.breaker
-            before = kept[model.name] = self.states.get(model.name, CLOSED)
-            if model.isolated:
-                kept[model.name] = self._note(
-                    model.name, before, isolate(before, now, model.isolated)
-                )
-            elif before.state is State.ISOLATED:
-                kept[model.name] = self._note(
-                    model.name, before, rejoin(before, now, "an operator")
-                )
-        self.states = kept
+        served = list(models)
+        self._policies = {model.name: model.breaker for model in served}
+        self.states = {model.name: self.states.get(model.name, CLOSED) for model in served}
+        for model in served:
+            if model.isolated is not None:
+                self._happened(model.name, now, TakenOut(model.isolated))
+            elif self.states[model.name].state is State.ISOLATED:
+                self._happened(model.name, now, LetIn())
 
     def hear(self, said: Heard, now: Instant) -> None:
         """Count how requests ended."""
         for name, marks in said.models.items():
-            self._step(name, partial(heard_in_order, now, [MEANT[mark] for mark in marks]))
+            self._happened(ModelName(name), now, Ends(marks))
         for name, mark in said.probes.items():
-            self._step(name, partial(probe_ended, now, MEANT[mark]))
+            self._happened(ModelName(name), now, ProbeEnded(MEANT[mark]))
 
     def probing(self, name: str, now: Instant) -> None:
         """A request goes through as a probe."""
-        self._step(name, lambda b, p: ask(b, now, p))
+        self._happened(ModelName(name), now, Asked())
 
     def due(self, now: Instant) -> list[ModelName]:
         """Name the models one request may probe now."""
@@ -80,26 +72,14 @@ class Breakers:
             if not breaker.passing
         }
 
-    def _step(self, name: str, go: Callable[[Breaker, BreakerPolicy], Step | Leave]) -> None:
-        model = ModelName(name)
-        before = self.states.get(model)
-        if before is not None:
-            step = go(before, self._policies[model])
-            self.states[model] = self._note(model, before, step)
-
-    def _note(self, model: ModelName, before: Breaker, step: Step | Leave) -> Breaker:
-        if step.trail:
-            self._changed(choice(model, before, step))
-        return step.breaker
-
-
-def heard_in_order(
-    now: Instant, meanings: Sequence[Meaning], breaker: Breaker, policy: BreakerPolicy
-) -> Step:
-    """Count how requests ended."""
-    return heard(breaker, now, meanings, policy)
-
-
-def probe_ended(now: Instant, meant: Meaning, breaker: Breaker, policy: BreakerPolicy) -> Step:
-    """Hear how the probe ended."""
-    return probed(breaker, now, meant, policy)
+    def _happened(self, name: ModelName, now: Instant, what: Happening) -> None:
+        """Move a breaker, and tell of it where it changed; of unknown models nothing is kept."""
+        before = self.states.get(name)
+        if before is None:
+            return
+        policy = self._policies[name]
+        seen = BreakerSeen(at=now, model=name, before=before, policy=policy, happened=what)
+        taken = step(seen)
+        self.states[name] = taken.breaker
+        if taken.trail:
+            self._changed(choice(seen, taken))

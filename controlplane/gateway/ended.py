@@ -1,11 +1,8 @@
-"""The end of a request that was on its way to an engine, and how workers write it down."""
+"""The end of a request that was on its way to an engine."""
 
 from typing import NamedTuple
 
 from controlplane.decide.breakers.answers import Meaning
-
-MARKS = {Meaning.WELL: "w", Meaning.BROKEN: "b", Meaning.NEITHER: "n"}
-MEANT = {mark: meant for meant, mark in MARKS.items()}
 
 
 class Ended(NamedTuple):

@@ -16,6 +16,7 @@ from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.fleet import FleetView, replicas_by_model
 from controlplane.domain.gateway import ApiKey, Endpoint, GatewayPlan, ServedModel
 from controlplane.domain.load import ModelLoad
+from controlplane.domain.overrides import Isolation
 from controlplane.domain.quantities import ModelName, ReplicaName, Zone
 from controlplane.domain.replicas import Lane, Replica
 from controlplane.domain.samples import NOT_YET, number
@@ -27,8 +28,8 @@ class Around:
     """What the gateway needs besides fleet and catalogue; all of it may be left out."""
 
     keys: Sequence[ApiKey] = ()
-    isolated: Mapping[ModelName, str] = field(default_factory=dict)
-    """Models taken out of traffic by hand, and by whom."""
+    isolated: Mapping[ModelName, Isolation] = field(default_factory=dict)
+    """Models that people took out of traffic."""
     full: frozenset[ReplicaName] = frozenset()
     """Replicas whose engines report a queue of their own, or a full KV cache."""
     loads: Mapping[ModelName, ModelLoad] = field(default_factory=dict)
@@ -134,7 +135,7 @@ def _model(
         endpoints=tuple(endpoint for endpoint in found if endpoint is not None),
         recovery_s=max(variant.load_s for variant in model.variants.values()),
         tls=model.serving.tls,
-        isolated=around.isolated.get(name, ""),
+        isolated=around.isolated.get(name),
     )
 
 

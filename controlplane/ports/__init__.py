@@ -24,7 +24,7 @@ from controlplane.ports.cluster import (
     UnavailableError,
     Workloads,
 )
-from controlplane.ports.doors import QueueReads
+from controlplane.ports.doors import BreakerReads, BreakersView, QueueReads
 from controlplane.ports.journal import (
     DecisionQuery,
     DecisionReads,
@@ -38,6 +38,8 @@ from controlplane.ports.sources import PassedOver, SignalRead, SignalReads
 __all__ = [
     "AuditEntry",
     "AuditLog",
+    "BreakerReads",
+    "BreakersView",
     "CatalogueStore",
     "CatalogueVersion",
     "Cluster",

@@ -27,14 +27,14 @@ class Ledger(Protocol):
 
 
 class OverrideStore(Protocol):
-    """Pauses and pins."""
+    """Pauses, pins and isolations."""
 
     async def overrides(self) -> Overrides:
         """Give all in force, by subject."""
         ...
 
     async def put(self, override: Override) -> None:
-        """Set one; an override that neither pauses nor pins is removed. Audited."""
+        """Set one; an override that holds nothing is removed. Audited."""
         ...
 
 

@@ -1,8 +1,21 @@
 """The front door requests come through, to be shown: a gateway of this daemon, or the world's."""
 
+from collections.abc import Mapping
 from typing import Protocol
 
+import msgspec
+
+from controlplane.decide.breakers.breaker import Breaker
+from controlplane.domain.quantities import Instant, ModelName
 from controlplane.domain.queues import Queues
+
+
+class BreakersView(msgspec.Struct, frozen=True, kw_only=True):
+    """Where the breakers stand."""
+
+    at: Instant
+    counts: bool  # whether broken answers are counted; else only people isolate a model
+    states: Mapping[ModelName, Breaker]
 
 
 class QueueReads(Protocol):
@@ -10,4 +23,16 @@ class QueueReads(Protocol):
 
     async def queues(self) -> Queues | None:
         """Give every model's front door; None where requests pass this daemon by."""
+        ...
+
+
+class BreakerReads(Protocol):
+    """What stands between a failing model and its callers."""
+
+    async def breakers(self) -> BreakersView | None:
+        """Give where the breakers stand; None where requests pass this daemon by."""
+        ...
+
+    async def ejected(self) -> Mapping[ModelName, int] | None:
+        """Count the replicas that are left alone now, for they failed; None: not known."""
         ...

@@ -9,7 +9,7 @@ admission lets through. What Istio would otherwise choose (a tenth ejected, no p
 
 from math import ceil
 
-from controlplane.decide.breakers.ejections import ejection_percent
+from controlplane.decide.breakers.ejections import ejection_percent, ejection_s
 from controlplane.domain import marks
 from controlplane.domain.catalogue import Catalogue, Model
 from controlplane.domain.priorities import PRIORITIES
@@ -17,7 +17,6 @@ from controlplane.domain.quantities import ModelName
 from controlplane.render.naming import Manifest, dns_label, metadata
 
 PANIC_PERCENT = 50
-LEAST_EJECTION_S = 30.0  # a shorter one flaps; else it is out for as long as it needs to load
 
 
 def destination_rule(
@@ -71,7 +70,7 @@ def _outliers(model: Model, serving: int) -> Manifest | None:
     if breaker.replica_failures is None or percent == 0:
         return None
     loads = max(variant.load_s for variant in model.variants.values())
-    out_s = breaker.ejection_s or max(LEAST_EJECTION_S, loads)
+    out_s = ejection_s(breaker, loads)
     return {
         "consecutive5xxErrors": 0,  # a 500 of one request says nothing about the replica
         "consecutiveGatewayErrors": breaker.replica_failures,

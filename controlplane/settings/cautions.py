@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
+from controlplane.decide.breakers.ejections import ejection_s, flaps
 from controlplane.decide.placement.matching import match
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.reasons import ReasonCode
@@ -76,15 +77,15 @@ def promises_out_of_reach(catalogue: Catalogue) -> Iterator[Broken]:
 def ejections_flap(catalogue: Catalogue) -> Iterator[Broken]:
     """A replica that is let in again before it can have recovered fails again, and so on."""
     for name, model in catalogue.models.items():
-        breaker, out_s = model.policy.breaker, model.policy.breaker.ejection_s
+        breaker = model.policy.breaker
         load_s = max(variant.load_s for variant in model.variants.values())
-        if breaker.replica_failures is not None and out_s is not None and out_s < load_s:
+        if flaps(breaker, load_s):
             rule = (
                 f"is shorter than the measured load time of {load_s:g} s: a replica that restarts "
                 "is let in before it can answer, and ejected again"
             )
             path = ("models", name, "policy", "breaker", "ejection_s")
-            yield Broken(path, rule, f"{out_s:g}")
+            yield Broken(path, rule, f"{ejection_s(breaker, load_s):g}")
 
 
 CAUTIONS: tuple[Caution, ...] = (

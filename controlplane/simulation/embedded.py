@@ -6,7 +6,7 @@ replica that became healthy) wakes the loops, as watches and the gateway do on a
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from math import ceil
 from typing import NoReturn
 
@@ -94,6 +94,10 @@ class Embedded:
         """Give who waits, and what became of those who came."""
         await self._catch_up(self._clock.now())
         return self._doors.queues(self._world.stations, self._world.now)
+
+    def shut(self, models: Collection[ModelName]) -> None:
+        """Refuse new requests for these models, and for no others."""
+        self._world.shut(models)
 
     async def apply(self, action: Action) -> Outcome:
         """Carry out one action."""

@@ -1,14 +1,27 @@
-"""The front door of the painted fleet: what its queues would have counted in the last minute."""
+"""The front door of the painted fleet: what it would have counted, and where its breakers stand."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from controlplane.decide.breakers.answers import Meaning
+from controlplane.decide.breakers.breaker import CLOSED, Breaker, State
+from controlplane.decide.breakers.happenings import (
+    Asked,
+    BreakerSeen,
+    Ends,
+    ProbeEnded,
+    choice,
+    step,
+)
 from controlplane.domain.catalogue import Catalogue
+from controlplane.domain.decisions import Choice
 from controlplane.domain.load import ModelLoad
+from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.queues import ClassQueue, ModelQueue, Passed, Queues
 from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.samples import number
+from controlplane.ports import BreakersView
 from tests.browser.nodes import NOW
 
 LATELY_S = 60.0
@@ -66,3 +79,41 @@ def _class(name: ModelName, priority: Priority, load: ModelLoad, bound: int) -> 
         counted=lately,
         tenants={"batch": waiting - 12, "search": 12} if low_of_hot else {},
     )
+
+
+class PaintedGuard:
+    """Implements `BreakerReads`: one breaker open, one that counts, one probed."""
+
+    states: Mapping[ModelName, Breaker] = {
+        ModelName("whisper-l3"): Breaker(
+            state=State.OPEN, since=NOW - 34.0, opened=2, until=NOW + 26.0
+        ),
+        ModelName("legal-ft"): Breaker(failures=3, since=NOW - 5_400.0),
+        ModelName("sdxl-ft"): Breaker(
+            state=State.HALF_OPEN, since=NOW - 2.0, opened=1, until=NOW + 58.0
+        ),
+    }
+
+    async def breakers(self) -> BreakersView | None:
+        """Give where they stand."""
+        return BreakersView(at=NOW, counts=True, states=self.states)
+
+    async def ejected(self) -> Mapping[ModelName, int] | None:
+        """Leave one replica of one model alone."""
+        return {HOT: 1}
+
+
+def changes() -> Sequence[tuple[float, Choice]]:
+    """Decide, with the real rules, how the open breaker came to be open."""
+    name, policy = ModelName("whisper-l3"), BreakerPolicy()
+    breaker, made = CLOSED, list[tuple[float, Choice]]()
+    for at, what in (
+        (NOW - 66.0, Ends("wwbbbbb")),
+        (NOW - 35.0, Asked()),
+        (NOW - 34.0, ProbeEnded(Meaning.BROKEN)),
+    ):
+        seen = BreakerSeen(at=at, model=name, before=breaker, policy=policy, happened=what)
+        taken = step(seen)
+        breaker = taken.breaker
+        made.append((at, choice(seen, taken)))
+    return made

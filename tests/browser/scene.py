@@ -37,7 +37,7 @@ from controlplane.settings import parse_catalogue
 from controlplane.telemetry.heartbeats import Heartbeats
 from controlplane.telemetry.history import History, Point
 from tests.browser.bill import bill
-from tests.browser.doors import PaintedDoor
+from tests.browser.doors import PaintedDoor, PaintedGuard, changes
 from tests.browser.nodes import NOW, view
 from tests.browser.runs import PaintedRuns
 
@@ -124,6 +124,10 @@ async def painted_state() -> State:
     ledger = MemoryLedger()
     history = History()
     await _live_a_while(catalogue, journal, history)
+    for at, change in changes():
+        for row in await journal.open("breakers", [change], at, 2):
+            if row is not None:
+                await journal.close(row, DONE, at)
     await ledger.write(bill(catalogue))
     heartbeats = Heartbeats()
     return State(
@@ -134,7 +138,7 @@ async def painted_state() -> State:
         leadership=SoleLeader("cp-0"),
         history=history,
         heartbeats=heartbeats,
-        door=FrontDoor(PaintedDoor(catalogue, history.loads)),
+        door=FrontDoor(PaintedDoor(catalogue, history.loads), PaintedGuard()),
         in_force=CatalogueInForce(catalogue, version),
         decisions=journal,
         replay=decide_again,

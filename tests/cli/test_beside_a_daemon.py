@@ -99,6 +99,21 @@ def test_a_daemon_obeys_and_tells(daemon: str, folder: Path, say: Said) -> None:
     # What is shown is looked up once a second for everybody, so it may be that old.
     assert paused_by(say, 20 * CYCLE_S).endswith("(command line)")
 
-    pinned = [row for row in json.loads(say("decisions", "--json")[1]) if row["loop"] == "scaling"]
-    replays = [json.loads(say("explain", str(row["id"]), "--json")[1])["replay"] for row in pinned]
+    before = newest(folder)
+    assert say("isolate", MODEL, "--reason", "corrupt weights")[0] == 0
+    assert wait_for(folder, before, ("breakers", "Isolated"), 20 * CYCLE_S)
+    assert state_of_its_breaker(daemon) == ("isolated", "corrupt weights")
+    assert say("isolate", MODEL, "--off")[0] == 0
+    assert wait_for(folder, before, ("breakers", "Rejoined"), 20 * CYCLE_S)
+
+    told = json.loads(say("decisions", "--json")[1])
+    decided = [row for row in told if row["loop"] in {"scaling", "breakers"}]
+    replays = [json.loads(say("explain", str(row["id"]), "--json")[1])["replay"] for row in decided]
+    assert {row["loop"] for row in decided} == {"scaling", "breakers"}
     assert set(replays) == {"identical"}
+
+
+def state_of_its_breaker(daemon: str) -> tuple[str, str]:
+    with urlopen(f"{daemon}/api/v1/breakers?model={MODEL}") as answer:
+        (row,) = json.load(answer)
+        return row["state"], row["isolated_why"]

@@ -72,6 +72,10 @@ def test_tokens_are_listed_and_revoked(say: Said) -> None:
         ["pin", MODEL, "2", "--off"],
         ["pin", MODEL, "99"],
         ["pin", MODEL, "-1"],
+        ["isolate"],
+        ["isolate", "unheard-of"],
+        ["isolate", MODEL, "--off", "--reason", "it is well"],
+        ["isolate", MODEL, "--reason", "x" * 201],
     ],
 )
 def test_wrong_input_ends_with_2_and_changes_nothing(
@@ -128,3 +132,25 @@ def test_the_whole_fleet_can_be_paused_before_the_first_start(say: Said, folder:
     code, _, err = say("pause", MODEL)
     assert code == 1
     assert "no catalogue was ever in force" in err
+
+
+def test_an_isolation_is_stored_with_its_reason_beside_a_pause_and_ends_with_off(
+    say: Said, folder: Path
+) -> None:
+    fill(folder)
+    say("pause", MODEL)
+
+    code, out, _ = say("isolate", MODEL, "--reason", " corrupt weights ")
+    held = in_force(folder)[MODEL]
+
+    assert code == 0
+    assert held.paused
+    assert held.isolated is not None
+    assert held.isolated.why == "corrupt weights"
+    assert f"in force: {MODEL} isolated by {held.isolated.by}: corrupt weights" in out
+    (told,) = json.loads(say("status", "--json")[1])["models"]
+    assert told["isolated_by"] == held.isolated.by
+    assert f"isolated by {held.isolated.by}" in say("status")[1]
+
+    assert say("isolate", MODEL, "--off")[0] == 0
+    assert (in_force(folder)[MODEL].paused, in_force(folder)[MODEL].isolated) == (True, None)

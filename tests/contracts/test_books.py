@@ -3,15 +3,23 @@
 import pytest
 
 from controlplane.domain.ledger import LineKind
-from controlplane.domain.overrides import Override
+from controlplane.domain.overrides import Isolation, Override
 from controlplane.http.auth import secret_hash
 from controlplane.ports import AuditEntry, Token
 from tests.contracts.books import Books
 from tests.stored import T0, a_line
 
 
-def an_override(paused: bool = False, pinned: int | None = None, by: str = "ada") -> Override:
-    return Override(subject="chat", paused=paused, pinned=pinned, by=by, at=T0)
+def an_override(
+    paused: bool = False,
+    pinned: int | None = None,
+    by: str = "ada",
+    isolated: Isolation | None = None,
+) -> Override:
+    return Override(subject="chat", paused=paused, pinned=pinned, isolated=isolated, by=by, at=T0)
+
+
+OUT = Isolation(by="bob", at=T0 - 5.0, why="corrupt weights")
 
 
 async def test_a_loop_remembers_what_it_saved_last(books: Books) -> None:
@@ -56,13 +64,33 @@ async def test_billed_until_is_the_latest_end_ever_written(books: Books) -> None
     assert await books.ledger.billed_until() == T0 + 120.0
 
 
-async def test_an_override_is_in_force_until_it_neither_pauses_nor_pins(books: Books) -> None:
+async def test_an_override_is_in_force_until_it_holds_nothing(books: Books) -> None:
     await books.overrides.put(an_override(paused=True))
     await books.overrides.put(an_override(paused=True, pinned=3))
     assert {"chat": an_override(paused=True, pinned=3)} == await books.overrides.overrides()
 
+    await books.overrides.put(an_override(isolated=OUT))
+    assert {"chat": an_override(isolated=OUT)} == await books.overrides.overrides()
+
     await books.overrides.put(an_override())
     assert await books.overrides.overrides() == {}
+
+
+async def test_who_isolates_a_model_and_why_is_audited(books: Books) -> None:
+    for override in (
+        an_override(isolated=OUT),
+        an_override(isolated=OUT, paused=True),
+        an_override(paused=True),
+    ):
+        await books.overrides.put(override)
+
+    entries = await books.audit.entries()
+
+    assert [(entry.what, entry.detail, entry.ending) for entry in entries] == [
+        ("rejoin", "", "done"),
+        ("pause", "", "done"),
+        ("isolate", "corrupt weights", "done"),
+    ]
 
 
 async def test_who_set_an_override_is_audited(books: Books) -> None:

@@ -3,19 +3,32 @@
 import msgspec
 import pytest
 
+from controlplane.decide.breakers.breaker import CLOSED
+from controlplane.decide.breakers.happenings import BreakerSeen, TakenOut, decide_breaker
 from controlplane.decide.costs.cycle import Metered, decide_metered
 from controlplane.decide.reload import Candidate, decide_reload
 from controlplane.decide.replay import DECIDERS, decide_again
 from controlplane.decide.scaling.decision import decide_scale
 from controlplane.decide.workloads.cycle import WorkloadsInput, decide_workloads
 from controlplane.domain.decisions import Choice
+from controlplane.domain.overrides import Isolation
+from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.workloads import Piece, Pieces
 from controlplane.domain.workloads import State as StandingState
-from tests.builders import a_class_load, a_load, an_input
+from tests.builders import CHAT, a_class_load, a_load, an_input
 
 CHOICES = {
     "scaling": decide_scale(an_input(a_load(a_class_load(700.0, 90.0, turned_away=3.0)))),
     "metering": decide_metered(Metered(until=60_000.0, rows=44, late_s=540.0)),
+    "breakers": decide_breaker(
+        BreakerSeen(
+            at=7.0,
+            model=CHAT,
+            before=CLOSED,
+            policy=BreakerPolicy(),
+            happened=TakenOut(Isolation(by="ops", at=6.0, why="corrupt weights")),
+        )
+    ),
     "catalogue": decide_reload(Candidate(text="x", source="f", version=1, models=7)),
     "workloads": decide_workloads(
         WorkloadsInput(
@@ -27,7 +40,7 @@ CHOICES = {
         )
     ),
 }
-LOOPS = {"scaling", "spare", "placement", "metering", "catalogue", "workloads"}
+LOOPS = {"scaling", "spare", "placement", "metering", "catalogue", "workloads", "breakers"}
 
 
 def test_every_loop_has_its_decider() -> None:

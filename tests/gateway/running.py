@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 import msgspec
 
+from controlplane.decide.breakers.breaker import Breaker
 from controlplane.domain.decisions import Choice
 from controlplane.domain.gateway import ApiKey, Endpoint, GatewayPlan, ServedModel
 from controlplane.domain.policies import AdmissionPolicy, BreakerPolicy
@@ -62,10 +63,13 @@ def a_plan(*models: ServedModel, **more: Any) -> GatewayPlan:
 class Running:
     """A gateway that runs, and what it told."""
 
-    def __init__(self, folder: Path, **options: Any) -> None:
+    def __init__(
+        self, folder: Path, states: Mapping[ModelName, Breaker] | None = None, **options: Any
+    ) -> None:
         self.options = GatewayOptions(
             folder=folder, **{"port": free_port(), "concurrency": 1, "grace_s": 2.0, **options}
         )
+        self.states = states
         self.breaches: list[tuple[str, str]] = []
         self.choices: list[Choice] = []
         self.gateway = self.another()
@@ -76,6 +80,7 @@ class Running:
             self.options,
             breach=lambda model, why: self.breaches.append((model, why)),
             changed=self.choices.append,
+            states=self.states,
         )
 
     @property

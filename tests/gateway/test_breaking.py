@@ -7,6 +7,8 @@ from pathlib import Path
 
 import msgspec
 
+from controlplane.decide.replay import decide_again
+from controlplane.domain.overrides import Isolation
 from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.reasons import ReasonCode
 from tests.gateway.engine import Engine
@@ -22,6 +24,7 @@ from tests.gateway.running import (
     running,
 )
 
+BY_HAND = Isolation(by="ops", at=0.0, why="corrupt weights")
 QUICK = BreakerPolicy(failures=5, open_s=0.5, replica_failures=None)
 
 
@@ -34,6 +37,15 @@ async def answered(run: Running, wanted: Callable[[int], bool]) -> None:
     status = (await ask(run.port)).status
     while not wanted(status):
         status = (await ask(run.port)).status
+
+
+def replayed(run: Running) -> bool:
+    """Say whether every change, stored and read again, is decided again identically."""
+    return all(
+        msgspec.structs.replace(decide_again("breakers", msgspec.json.encode(made.seen)), seen=None)
+        == msgspec.structs.replace(made, seen=None)
+        for made in run.choices
+    )
 
 
 def codes(run: Running) -> list[ReasonCode | None]:
@@ -77,6 +89,7 @@ async def test_a9_broken_503_open_it_one_probe_closes_it(tmp_path: Path, front: 
                 ReasonCode.BREAKER_PROBING,
                 ReasonCode.BREAKER_CLOSED,
             ]
+            assert replayed(run)
             await run.until(lambda: not run.gateway.breakers.shut(0.0))
             assert (await ask(run.port)).status == 200
 
@@ -85,7 +98,7 @@ async def test_a_model_isolated_by_hand_is_out_and_in_again(tmp_path: Path, fron
     async with Engine() as engine:
         model = a_model(endpoint(engine))
         async with running(tmp_path, a_plan(model), **front) as run:
-            out = msgspec.structs.replace(model, isolated="ops")
+            out = msgspec.structs.replace(model, isolated=BY_HAND)
             await run.gateway.update(a_plan(out))
             await answered(run, lambda status: status != 200)
             reply = await ask(run.port)
@@ -93,6 +106,28 @@ async def test_a_model_isolated_by_hand_is_out_and_in_again(tmp_path: Path, fron
             await run.gateway.update(a_plan(model))
             await answered(run, lambda status: status == 200)
             assert codes(run) == [ReasonCode.ISOLATED, ReasonCode.REJOINED]
+            assert replayed(run)
+
+
+async def test_an_open_breaker_outlives_the_daemon(tmp_path: Path, front: Front) -> None:
+    """Law 11: who begins where it stood asks nobody anew, and probes at the same time."""
+    slow = BreakerPolicy(failures=5, open_s=30.0, replica_failures=None)
+    async with Engine() as engine:
+        plan = a_plan(a_model(endpoint(engine, 8), breaker=slow))
+        async with running(tmp_path, plan, **front) as run:
+            engine.status = 500
+            for _ in range(5):
+                await ask(run.port)
+            await run.until(lambda: ReasonCode.BREAKER_OPENED in codes(run))
+            stood = dict(run.gateway.breakers.states)
+        engine.status, seen = 200, engine.seen.total()
+        async with running(tmp_path, plan, states=stood, **front) as again:
+            await answered(again, lambda status: status == 503)
+            reply = await ask(again.port)
+            assert reply.headers["x-controlplane-reason"] == "breaker-open"
+            assert again.gateway.breakers.states == stood
+            assert again.choices == []
+            assert engine.seen.total() - seen <= 1  # but for what came before the door knew
 
 
 async def test_a8_of_two_replicas_the_broken_one_is_left_alone_the_only_one_never(
@@ -104,6 +139,7 @@ async def test_a8_of_two_replicas_the_broken_one_is_left_alone_the_only_one_neve
         two = a_model(endpoint(good, 4), endpoint(bad, 4, "r1"), breaker=alone)
         async with running(tmp_path, a_plan(two)) as run:
             statuses = [(await ask(run.port)).status for _ in range(40)]
+            assert await run.gateway.ejected() == {CHAT: 1}
             assert 3 <= statuses.count(500) <= 8  # until it was out; afterwards none
             assert statuses[-20:] == [200] * 20
             await run.gateway.update(a_plan(a_model(endpoint(bad, 4, "r1"), breaker=alone)))

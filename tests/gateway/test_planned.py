@@ -5,6 +5,7 @@ from typing import Any
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.gateway import Endpoint
+from controlplane.domain.overrides import Isolation
 from controlplane.domain.priorities import Priority
 from controlplane.domain.quantities import ReplicaName
 from controlplane.domain.replicas import Lane, Replica
@@ -73,8 +74,9 @@ def test_a_replica_whose_address_is_unknown_takes_no_requests() -> None:
 
 def test_promises_and_isolation_are_passed_on() -> None:
     view = FleetView(at=NOW, nodes=(), replicas=())
-    plan = plan_of(view, a_catalogue(), [], Around(isolated={CHAT: "ops"}))
+    out = Isolation(by="ops", at=5.0, why="corrupt weights")
+    plan = plan_of(view, a_catalogue(), [], Around(isolated={CHAT: out}))
 
     model = next(m for m in plan.models if m.name == CHAT)
-    assert model.isolated == "ops"
+    assert model.isolated == out
     assert set(model.wait_limits) <= set(Priority)

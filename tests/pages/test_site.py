@@ -13,6 +13,7 @@ from controlplane.domain.quantities import NodeName
 from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.samples import Absence, NoData
 from controlplane.http.app import make_app
+from controlplane.http.door import FrontDoor
 from controlplane.http.pages.fleet import NODES
 from controlplane.http.state import CatalogueInForce, State
 from controlplane.loops.in_memory import MemoryJournal
@@ -96,10 +97,6 @@ async def test_the_usual_scenario_is_chosen_until_something_was_run(client: Clie
     assert re.findall(r'<option value="([^"]*)"[^>]* selected>', page) == ["seed-000"]
 
 
-async def test_what_nobody_measures_is_not_invented(client: Client) -> None:
-    assert "No breaker is in force" in await text(client, "/breakers")
-
-
 async def test_a_cluster_that_hides_its_nodes_is_said_to(
     aiohttp_client: AiohttpClient, state: State
 ) -> None:
@@ -118,7 +115,7 @@ async def test_a_cluster_that_hides_its_nodes_is_said_to(
 async def test_a_daemon_that_saw_nothing_yet_says_so(
     aiohttp_client: AiohttpClient, state: State
 ) -> None:
-    fresh = replace(state, history=History(), decisions=MemoryJournal())
+    fresh = replace(state, history=History(), decisions=MemoryJournal(), door=FrontDoor())
     client = await aiohttp_client(make_app(fresh))
 
     page = await text(client, "/")

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from sqlalchemy import Connection, inspect, text
 
-REVISIONS = ("0001", "0002", "0003")  # in order, as the scripts in migrations/versions
+REVISIONS = ("0001", "0002", "0003", "0004")  # in order, as the scripts in migrations/versions
 HEAD = REVISIONS[-1]
 
 

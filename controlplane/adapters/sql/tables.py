@@ -126,6 +126,9 @@ overrides = Table(
     Column("subject", Text, primary_key=True),
     Column("paused", Boolean, nullable=False),
     Column("pinned", Integer),
+    Column("isolated_by", Text),
+    Column("isolated_at", UtcDateTime),
+    Column("isolated_why", Text),
     Column("by", Text, nullable=False),
     Column("at", UtcDateTime, nullable=False),
 )

@@ -16,9 +16,9 @@ from typing import NamedTuple
 import msgspec
 
 from controlplane.decide.breakers.answers import Meaning
-from controlplane.domain.decisions import Choice
+from controlplane.domain.overrides import Isolation
 from controlplane.domain.policies import BreakerPolicy
-from controlplane.domain.quantities import Instant, ModelName
+from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import Evidence, Reason, ReasonCode
 
 
@@ -113,19 +113,21 @@ def probed(breaker: Breaker, now: Instant, meant: Meaning, policy: BreakerPolicy
     return _open(breaker, now, policy, reason)
 
 
-def isolate(breaker: Breaker, now: Instant, by: str) -> Step:
+def isolate(breaker: Breaker, now: Instant, isolation: Isolation) -> Step:
     """Take the model out of traffic by hand."""
     if breaker.state is State.ISOLATED:
         return Step(breaker)
-    reason = Reason(ReasonCode.ISOLATED, int(breaker.passing), 0, (Evidence("by", by),))
+    said = (Evidence("why", isolation.why),) if isolation.why else ()
+    evidence = (Evidence("by", isolation.by), *said)
+    reason = Reason(ReasonCode.ISOLATED, int(breaker.passing), 0, evidence)
     return Step(Breaker(state=State.ISOLATED, since=now), (reason,))
 
 
-def rejoin(breaker: Breaker, now: Instant, by: str) -> Step:
-    """End an isolation: the model begins with a clean sheet."""
+def rejoin(breaker: Breaker, now: Instant) -> Step:
+    """End an isolation: the model begins with a clean sheet. Who ended it, the audit log knows."""
     if breaker.state is not State.ISOLATED:
         return Step(breaker)
-    return Step(Breaker(since=now), (Reason(ReasonCode.REJOINED, 0, 1, (Evidence("by", by),)),))
+    return Step(Breaker(since=now), (Reason(ReasonCode.REJOINED, 0, 1),))
 
 
 def open_for(times: int, policy: BreakerPolicy) -> float:
@@ -138,18 +140,6 @@ def retry_after_s(breaker: Breaker, now: Instant, policy: BreakerPolicy) -> int:
     """Give after how many seconds asking again may help."""
     left = breaker.until - now if breaker.state is not State.ISOLATED else policy.open_s
     return max(1, int(left) + 1)
-
-
-def choice(model: ModelName, before: Breaker, step: Step | Leave, seen: object = None) -> Choice:
-    """Give what the journal stores: 1 while requests pass, 0 while they do not."""
-    after = step.breaker
-    return Choice(
-        subject=model,
-        current=int(before.passing),
-        target=int(after.passing),
-        trail=step.trail,
-        seen=seen,
-    )
 
 
 def _open(breaker: Breaker, now: Instant, policy: BreakerPolicy, reason: Reason) -> Step:

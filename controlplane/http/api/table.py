@@ -5,6 +5,7 @@ from functools import cache
 from aiohttp import web
 
 from controlplane.http.api import (
+    breakers,
     catalogue,
     costs,
     decisions,
@@ -29,6 +30,7 @@ async def _openapi(_call: Call) -> web.Response:
 ROUTES: tuple[Route, ...] = (
     *fleet.ROUTES,
     *queues.ROUTES,
+    *breakers.ROUTES,
     *signals.ROUTES,
     *decisions.ROUTES,
     *overrides.ROUTES,

@@ -25,7 +25,7 @@ async def context(state: State, view: View) -> Context:
         "moved_last_hour": len(recent.rows),
         "newest_move": recent.rows[0] if recent.rows else None,
         "subjects": sorted(state.in_force.catalogue.models),
-        "loops": (TARGETS, "spare", "placement", "catalogue"),
+        "loops": (TARGETS, "spare", "placement", "breakers", "catalogue"),
         "codes": sorted(ReasonCode),
         "filtered": any(view.get(name) for name in ("model", "loop", "code", "before", "q")),
     }

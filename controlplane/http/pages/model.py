@@ -3,6 +3,7 @@
 from controlplane.http.pages.page import Context, Page, last_segment
 from controlplane.http.pages.view import View
 from controlplane.http.problems import missing
+from controlplane.http.reads.breakers import breaker_row
 from controlplane.http.reads.detail import model_detail
 from controlplane.http.state import State
 
@@ -20,6 +21,7 @@ async def context(state: State, view: View) -> Context:
     return {
         "model": detail,
         "row": detail.row,
+        "breaker": await breaker_row(state, name),
         "ranges": RANGES,
         "minutes": int(minutes) if minutes in map(str, RANGES) else DEFAULT_RANGE,
     }

@@ -109,6 +109,7 @@ def _words(words: Words) -> Mapping[str, Any]:
         "stage_name": words.stage,
         "ending_name": words.ending,
         "loop_name": words.loop,
+        "breaker_name": words.breaker,
         "evidence_name": words.evidence,
         "effect": words.effect,
         "seen_text": words.seen,

@@ -4,12 +4,22 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from controlplane.domain.overrides import FLEET
-from controlplane.domain.reasons import Evidence, Reason
+from controlplane.domain.reasons import Evidence, Reason, ReasonCode
 from controlplane.http.pages.language import translations
 from controlplane.http.reads.shapes.decisions import DecisionLine, Rung
 from controlplane.http.reads.shapes.fleet import DeviceCell, NodeRow
 from controlplane.http.reads.shapes.models import LaneCounts
 from controlplane.render.sentences import account, clause, headline, pair, quantity
+
+AFTER: Mapping[ReasonCode, str] = {
+    ReasonCode.BREAKER_OPENED: "open",
+    ReasonCode.BREAKER_PROBING: "half-open",
+    ReasonCode.BREAKER_REOPENED: "open",
+    ReasonCode.BREAKER_CLOSED: "closed",
+    ReasonCode.ISOLATED: "isolated",
+    ReasonCode.REJOINED: "closed",
+}
+"""The state a breaker is in after each of its changes."""
 
 
 def deciding(line: DecisionLine) -> Reason:
@@ -45,6 +55,10 @@ class Words:
             "Stale": _("The last answer is too old."),
             "Bad": _("The answer was no usable number."),
             "NotCounted": _("No front door of this daemon: nobody counts it here."),
+            "NotNow": _("Nothing is counted while its requests are refused."),
+            "ByHandAlone": _(
+                "The simulated world counts no failures: only people isolate a model."
+            ),
             "NoObjective": _("No promise is set for this model."),
             "NoCapacity": _("Requests wait and nothing serves them."),
         }
@@ -110,15 +124,29 @@ class Words:
             "spare": _("spare"),
             "placement": _("placement"),
             "metering": _("metering"),
+            "breakers": _("breakers"),
             "catalogue": _("catalogue"),
         }
         return said.get(name, name)
+
+    def breaker(self, state: str) -> str:
+        """Name the state of a breaker."""
+        _ = self._one
+        said = {
+            "closed": _("closed"),
+            "open": _("open"),
+            "half-open": _("half-open"),
+            "isolated": _("isolated"),
+        }
+        return said.get(state, state)
 
     def change(self, line: DecisionLine) -> str:
         """Say what a decision did to the figure."""
         _ = self._one
         if line.loop == "spare":
             return _("%(a)s of %(b)s") % {"a": line.current, "b": line.target}
+        if line.loop == "breakers":
+            return self.breaker(AFTER.get(line.reason.code, ""))
         if line.current == line.target:
             return _("held at %(n)s") % {"n": line.target}
         return f"{line.current} → {line.target}"

@@ -11,8 +11,8 @@ from types import MappingProxyType
 import msgspec
 
 from controlplane.domain.fleet import FleetView
-from controlplane.domain.overrides import FLEET, Overrides
-from controlplane.domain.quantities import Instant
+from controlplane.domain.overrides import FLEET, Isolation, Overrides
+from controlplane.domain.quantities import Instant, ModelName
 from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.domain.replicas import Phase
 from controlplane.domain.samples import NoData
@@ -75,8 +75,9 @@ def attention(
     newest: Mapping[str, DecisionRow],
     overrides: Overrides,
     standing: Mapping[str, DecisionRow] = MappingProxyType({}),
+    opened: Mapping[ModelName, Instant] = MappingProxyType({}),
 ) -> tuple[Attention, ...]:
-    """Give everything that needs a look, worst first."""
+    """Give everything that needs a look, worst first; `opened` are breakers, and since when."""
     now = state.clock.now()
     memory = state.shared.thing("attention", Memory)
     found = (
@@ -87,6 +88,7 @@ def attention(
         *_no_nodes(state.history.view, now),
         *_replicas(state.history.view, now),
         *_daemon(state, now),
+        *(_row(name, "bad", ReasonCode.BREAKER_OPENED, (), at) for name, at in opened.items()),
         *_people(overrides),
     )
     return memory.remember(found, now)
@@ -179,6 +181,13 @@ def _people(overrides: Overrides) -> Iterator[Attention]:
         if override.paused:
             evidence = (Evidence("by", override.by),)
             yield _row(subject, "warn", ReasonCode.PAUSED, evidence, override.at)
+        if override.isolated is not None:
+            yield _isolated(subject, override.isolated)
+
+
+def _isolated(subject: str, out: Isolation) -> Attention:
+    why = (Evidence("why", out.why),) if out.why else ()
+    return _row(subject, "warn", ReasonCode.ISOLATED, (Evidence("by", out.by), *why), out.at)
 
 
 def silent_loops(state: State) -> tuple[str, ...]:

@@ -7,6 +7,7 @@ from controlplane.domain.fleet import FleetView
 from controlplane.domain.overrides import FLEET, Overrides
 from controlplane.domain.samples import NoData
 from controlplane.http.reads.attention import Memory, attention, silent_loops
+from controlplane.http.reads.breakers import open_since
 from controlplane.http.reads.devices import Seats, pools
 from controlplane.http.reads.latest import standing
 from controlplane.http.reads.matches import matches
@@ -39,7 +40,8 @@ async def _fleet(state: State) -> Fleet:
     rows = await model_rows(state)
     seen = await look(state)
     await asyncio.sleep(0)
-    needs = attention(state, rows, seen.latest, seen.overrides, await standing(state))
+    kept, opened = await standing(state), await open_since(state)
+    needs = attention(state, rows, seen.latest, seen.overrides, kept, opened)
     inventory, of_pools = await fleet_pools(state)
     return Fleet(
         top=_top(state, needs, seen.overrides),

@@ -8,7 +8,7 @@ import msgspec
 from controlplane.domain.catalogue import Model
 from controlplane.domain.fleet import replicas_by_model
 from controlplane.domain.load import ClassLoad, ModelLoad, silent
-from controlplane.domain.overrides import Overrides, paused, pinned
+from controlplane.domain.overrides import Overrides, isolated, paused, pinned
 from controlplane.domain.policies import Objective
 from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import Instant, ModelName
@@ -82,6 +82,7 @@ def model_row(state: State, name: ModelName, model: Model, seen: Seen) -> ModelR
     tightest = _tightest(classes)
     row = seen.latest.get(name)
     pause, pin = paused(seen.overrides, name), pinned(seen.overrides, name)
+    out = isolated(seen.overrides).get(name)
     cost, warm = hourly(of_model, seen.matches)
     return ModelRow(
         name=name,
@@ -107,6 +108,8 @@ def model_row(state: State, name: ModelName, model: Model, seen: Seen) -> ModelR
         paused_at=pause.at if pause else None,
         pinned=pin.pinned if pin else None,
         pinned_by=pin.by if pin else None,
+        isolated_by=out.by if out else None,
+        isolated_at=out.at if out else None,
     )
 
 

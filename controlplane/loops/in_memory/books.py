@@ -69,7 +69,7 @@ class MemoryAuditLog:
 
 
 class MemoryOverrides:
-    """Pauses and pins."""
+    """Pauses, pins and isolations."""
 
     def __init__(self, audit: AuditLog | None = None) -> None:
         """Start with none; who sets one is noted in `audit`."""
@@ -81,9 +81,9 @@ class MemoryOverrides:
         return dict(self._overrides)
 
     async def put(self, override: Override) -> None:
-        """Set one; an override that neither pauses nor pins is removed. Audited."""
+        """Set one; an override that holds nothing is removed. Audited."""
         before = self._overrides.pop(override.subject, None)
-        if override.paused or override.pinned is not None:
+        if override.holds:
             self._overrides[override.subject] = override
         did = change(before, override)
         await self._audit.record(

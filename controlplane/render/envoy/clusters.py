@@ -7,7 +7,7 @@ in service because too many are out: the panic threshold is 0, and how many may 
 
 from collections.abc import Sequence
 
-from controlplane.decide.breakers.ejections import ejection_percent, ejections
+from controlplane.decide.breakers.ejections import ejection_percent, ejection_s, ejections
 from controlplane.domain.gateway import Endpoint, GatewayPlan, ServedModel
 from controlplane.render.envoy.names import PEERS, cluster_name
 from controlplane.render.envoy.protos import Plain, address, file_source, seconds, typed
@@ -16,7 +16,7 @@ CONNECT_S = 2.0
 ROOM = 1024  # what Envoy allows by default
 BEYOND_K = 2  # while K falls, more may run than there are slots
 KEPT_S = 4.0  # engines on uvicorn close idle connections after 5 s; we must be first
-LEAST_EJECTION_S, LARGEST_EJECTION_S = 30.0, 300.0
+LARGEST_EJECTION_S = 300.0
 _HTTP = "extensions.upstreams.http.v3.HttpProtocolOptions"
 
 
@@ -92,7 +92,7 @@ def bounds(model: ServedModel, members: Sequence[Endpoint]) -> Plain:
 def outliers(model: ServedModel, n: int) -> Plain:
     """Say when one of n replicas is left alone, and how many may be at once (A8)."""
     breaker = model.breaker
-    out_s = breaker.ejection_s or max(LEAST_EJECTION_S, model.recovery_s)
+    out_s = ejection_s(breaker, model.recovery_s)
     return {
         "consecutive_5xx": breaker.replica_failures,
         "consecutive_gateway_failure": breaker.replica_failures,

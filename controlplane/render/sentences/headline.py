@@ -84,6 +84,12 @@ EVENTS = frozenset(
         ReasonCode.ROLLOUT_STUCK,
         ReasonCode.WORKLOAD_LEFT,
         ReasonCode.DISOWNED,
+        ReasonCode.BREAKER_OPENED,
+        ReasonCode.BREAKER_PROBING,
+        ReasonCode.BREAKER_REOPENED,
+        ReasonCode.BREAKER_CLOSED,
+        ReasonCode.ISOLATED,
+        ReasonCode.REJOINED,
     }
 )
 """Codes that say what happened, where a figure that stays would be no news."""

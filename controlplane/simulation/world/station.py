@@ -4,7 +4,7 @@ A million requests pass here in two seconds, so the loop is one function with lo
 what is out of the ordinary leaves it. Its time is seconds since the world's start.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from heapq import heappop, heappush
 from math import inf
 from operator import length_hint
@@ -21,6 +21,7 @@ from controlplane.simulation.world.engines import Engine
 from controlplane.simulation.world.slots import PART, TIMER, Slots
 from controlplane.simulation.world.source import Source
 
+ISOLATED = Verdict(ReasonCode.BREAKER_OPEN, 503)  # no want of capacity: nobody is to wake for it
 IN_TURN = ReasonCode.ADMITTED  # a name is looked up faster than an enum's member
 
 
@@ -55,6 +56,7 @@ class Station:
         self.kv_room = inf  # tokens one engine can hold
         self.tokens_on: dict[int, int] = {}  # by slot, of the request that started there last
         self.died: list[Engine] = []  # killed by a request since the world last looked
+        self.shut = False  # a person isolated the model
         self._timer = inf  # when the queue must be looked at, at the latest
         self._offered: Handle = 0.0  # where prompts matter: the request just offered
 
@@ -123,7 +125,7 @@ class Station:
         running, free, homes = self.slots.running, self.slots.free, self.slots.homes
         take, put, release = free.popleft, free.append, self.admission.release
         careful = self._prompts_matter()
-        offer = self._offer_prompted if careful else self.admission.offer
+        offer = self._refuse if self.shut else self._offerer(careful=careful)
         # Where any engine is odd no verdict is this one, and every request goes the long way.
         at_once = None if careful or self.slots.odd else ADMITTED
         arrivals = iter(source.at[first:stop])  # it knows how many are left: no need to count
@@ -163,6 +165,14 @@ class Station:
             if self.died:
                 return end
         return to
+
+    def _offerer(self, *, careful: bool) -> Callable[[float, Handle, int], Answer]:
+        return self._offer_prompted if careful else self.admission.offer
+
+    def _refuse(self, at: float, service_s: Handle, rank: int) -> Answer:
+        """Answer whoever comes while the model is isolated."""
+        del at, service_s, rank
+        return ISOLATED
 
     def _prompts_matter(self) -> bool:
         """Say whether prompts matter to this model's admission or engines."""

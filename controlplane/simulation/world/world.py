@@ -5,7 +5,7 @@ front door runs on by itself to the next one; only where a decider must be woken
 a request is turned away do they go in steps in which none can be turned away before the last.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from math import inf
@@ -193,6 +193,11 @@ class World:
     def stations(self) -> Mapping[ModelName, Station]:
         """Give the front doors of the catalogued models."""
         return {name: s for name, s in self._stations.items() if name in self._catalogue.models}
+
+    def shut(self, models: Collection[ModelName]) -> None:
+        """Refuse new requests for these models, and for no others; who waits is served."""
+        for name, station in self._stations.items():
+            station.shut = name in models
 
     def tally(self, model: ModelName) -> Tally:
         """Give the model's figures since the start."""

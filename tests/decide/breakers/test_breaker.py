@@ -7,7 +7,6 @@ from controlplane.decide.breakers.breaker import (
     Breaker,
     State,
     ask,
-    choice,
     heard,
     isolate,
     open_for,
@@ -15,12 +14,12 @@ from controlplane.decide.breakers.breaker import (
     rejoin,
     retry_after_s,
 )
-from controlplane.domain.decisions import Choice
+from controlplane.domain.overrides import Isolation
 from controlplane.domain.policies import BreakerPolicy
-from controlplane.domain.quantities import ModelName
 from controlplane.domain.reasons import ReasonCode
 
 POLICY = BreakerPolicy()
+BY_HAND = Isolation(by="ops", at=0.0, why="corrupt weights")
 BROKEN = meaning(Answer(status=503))
 BUSY = meaning(Answer(status=503, busy=True))
 MEANINGS = st.sampled_from(list(Meaning))
@@ -109,25 +108,20 @@ def test_what_began_before_it_opened_neither_closes_nor_opens_it() -> None:
 
 
 def test_an_isolated_model_stays_out_until_a_person_lets_it_in() -> None:
-    out = isolate(CLOSED, 1.0, "ops")
+    out = isolate(CLOSED, 1.0, BY_HAND)
 
     assert out.trail[0].code is ReasonCode.ISOLATED
+    assert [(seen.name, seen.value) for seen in out.trail[0].evidence] == [
+        ("by", "ops"),
+        ("why", "corrupt weights"),
+    ]
     assert not ask(out.breaker, 1e9, POLICY).allowed
     assert retry_after_s(out.breaker, 1.0, POLICY) == 31
-    assert isolate(out.breaker, 2.0, "ops").trail == ()
-    back = rejoin(out.breaker, 5.0, "ops")
+    assert isolate(out.breaker, 2.0, BY_HAND).trail == ()
+    back = rejoin(out.breaker, 5.0)
     assert back.breaker.passing
     assert back.trail[0].code is ReasonCode.REJOINED
-    assert rejoin(CLOSED, 5.0, "ops").trail == ()
-
-
-def test_a_change_is_a_choice_like_every_other() -> None:
-    step = heard(CLOSED, 7.0, [BROKEN] * 5, POLICY)
-
-    made = choice(ModelName("chat"), CLOSED, step)
-
-    assert isinstance(made, Choice)
-    assert (made.current, made.target, made.decisive) == (1, 0, ReasonCode.BREAKER_OPENED)
+    assert rejoin(CLOSED, 5.0).trail == ()
 
 
 def test_a_policy_without_a_limit_never_opens() -> None:

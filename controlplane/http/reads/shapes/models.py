@@ -60,6 +60,8 @@ class ModelRow(msgspec.Struct, frozen=True, kw_only=True):
     paused_at: Instant | None
     pinned: int | None
     pinned_by: str | None
+    isolated_by: str | None = None  # who took it out of traffic
+    isolated_at: Instant | None = None
 
 
 class MatchRow(msgspec.Struct, frozen=True, kw_only=True):

@@ -57,7 +57,7 @@ GATEWAY: Table = {
     ),
     C.ISOLATED: Wording(
         "Isolated",
-        "[{by}|somebody] isolated it",
+        "[{by}|somebody] isolated it[: {why}]",
         "A person took the model out of traffic; it stays out until it is let in again.",
     ),
     C.REJOINED: Wording(

@@ -56,7 +56,7 @@ GATEWAY: Table = {
     ),
     C.ISOLATED: Wording(
         "已隔离",
-        "[{by}|有人]将其隔离",
+        "[{by}|有人]将其隔离[：{why}]",
         "有人将该模型移出流量；直到重新放行为止。",
     ),
     C.REJOINED: Wording(
