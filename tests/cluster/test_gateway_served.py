@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from contextlib import suppress
 from typing import Any
 
 import aiohttp
@@ -54,8 +55,10 @@ async def _ask(caller: aiohttp.ClientSession, model: str = "chat") -> tuple[int,
 
 
 async def _taken(caller: aiohttp.ClientSession) -> bool:
-    status, _ = await _ask(caller)
-    return status == 200
+    with suppress(aiohttp.ClientConnectorError):  # it listens once a replica serves
+        status, _ = await _ask(caller)
+        return status == 200
+    return False
 
 
 async def _sources(daemon: Daemon) -> dict[str, Any]:
@@ -79,3 +82,56 @@ async def _admitted(daemon: Daemon, count: int) -> bool:
 async def _metrics(daemon: Daemon) -> str:
     async with aiohttp.ClientSession() as session, session.get(f"{daemon.url}/metrics") as answer:
         return await answer.text()
+
+
+async def test_an_isolated_model_is_refused_until_it_is_let_in_also_after_a_restart(
+    stage: Scene,
+) -> None:
+    await stage.nodes.add("T4", 1, zone="z1")
+    fleet = fleet_text(slots=4, service_s=0.1, most=1) + "gateway: {trust: headers}\n"
+    port = free_port()
+    store = str(stage.folder / "store")
+    options = ("--mode", "act", "--gateway", f"127.0.0.1:{port}", "--data", store)
+
+    async with aiohttp.ClientSession(f"http://127.0.0.1:{port}") as caller:
+        async with stage.daemon(fleet, *options) as daemon:
+            await until(lambda: _taken(caller), 60.0)
+            await _set(daemon, verb="isolate", reason="corrupt weights")
+            await until(lambda: _refused(caller), 20.0)
+            await until(lambda: _stands(daemon, "isolated"), 20.0)
+        async with stage.daemon(fleet, *options, name="another") as daemon:
+            await until(lambda: _stands(daemon, "isolated"), 60.0)
+            still, _ = await _ask(caller)
+            row = await _breaker(daemon)
+            changes = await daemon.get("/api/v1/decisions?loop=breakers")
+            shown = await daemon.get(f"/api/v1/decisions/{row['last']['id']}")
+            await _set(daemon, verb="rejoin")
+            await until(lambda: _taken(caller), 20.0)
+
+    assert still == 503
+    assert row["isolated_why"] == "corrupt weights"
+    # It was not isolated anew: where it stood was remembered.
+    assert [change["reason"]["code"] for change in changes["rows"]] == ["Isolated"]
+    assert shown["replay"] == "identical"
+
+
+async def _set(daemon: Daemon, **body: str) -> None:
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{daemon.url}/api/v1/overrides/chat", json=body) as answer,
+    ):
+        assert answer.status == 200, await answer.text()
+
+
+async def _breaker(daemon: Daemon) -> Any:
+    (row,) = await daemon.get("/api/v1/breakers?model=chat")
+    return row
+
+
+async def _stands(daemon: Daemon, state: str) -> bool:
+    return bool((await _breaker(daemon))["state"] == state)
+
+
+async def _refused(caller: aiohttp.ClientSession) -> bool:
+    status, _ = await _ask(caller)
+    return status == 503
