@@ -31,6 +31,7 @@ class ModelLoad(msgspec.Struct, frozen=True, kw_only=True):
     kv_usage: Sample = NOT_YET  # 0..1, mean over replicas
     vram: Sample = NOT_YET  # 0..1, mean over devices; only for engines that do not preallocate
     utilisation: Sample = NOT_YET  # 0..1, mean over devices in service
+    unclassed: bool = False  # who told the queue knows no classes: it stands in one of them
     notes: tuple[str, ...] = ()  # what to know of these samples, e.g. which replica did not answer
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
-from aiohttp import web
+from aiohttp import ClientSession, web
 from grpc import aio
 
 from tests.adapters.keda.asking import Keda
-from tests.adapters.prometheus.server import serving
+from tests.adapters.prometheus.server import page, prometheus, ready, serving
 from tests.daemon.served import get, served, until
 from tests.emulation.stand import free_port
 from tests.settings.fleet_text import SMALL
@@ -23,6 +23,9 @@ KEDA, HPA = (
     SMALL.replace("scaling: {min: 1, max: 3}", LEFT.replace("WRITER", writer))
     for writer in ("keda", "hpa")
 )
+ASKED = KEDA.replace(
+    "    team: support\n", '    team: support\n    queries: {queue: "sum(my_backlog)"}\n'
+) + ("signals: {order: [prometheus]}\n")
 BLIND = SMALL + (
     "signals: {order: [prometheus]}\nalerts: {no_data_s: 30, after_s: 3000, group_wait_s: 0}\n"
 )
@@ -53,6 +56,50 @@ async def test_keda_is_answered_with_what_was_decided(tmp_path: Path) -> None:
     assert told[0] == (decided, float(decided))
     assert told[0][0] >= 2
     assert told[1][0] == told[1][1] >= 0
+
+
+async def test_k3_while_prometheus_takes_ten_seconds_the_last_good_value_comes_at_once(
+    tmp_path: Path,
+) -> None:
+    where, slow, kept_waiting = f"127.0.0.1:{free_port()}", asyncio.Event(), 0
+
+    async def slowly(request: web.Request) -> web.Response:
+        """Stand before a real Prometheus."""
+        nonlocal kept_waiting
+        if slow.is_set():
+            kept_waiting += 1
+            await asyncio.sleep(10)
+        async with ClientSession() as session:
+            asked = session.request(
+                request.method,
+                f"{server.address}{request.path_qs}",
+                data=await request.read(),
+                headers={"Content-Type": request.content_type},
+            )
+            async with asked as answered:
+                return web.Response(body=await answered.read(), content_type="application/json")
+
+    with prometheus(tmp_path) as server:
+        await ready(server)
+        async with (
+            page(lambda: "my_backlog 7\n") as exporter,
+            serving({"/api/v1/query": slowly}) as before_it,
+            served(tmp_path, ASKED, "--scaler", where, "--prometheus", before_it, speed=1.0),
+            aio.insecure_channel(where) as channel,
+        ):
+            server.scrape((exporter, {}))
+            keda = Keda(channel)
+            assert await answer(keda, "weighted_depth") == (7, 7.0)
+            slow.set()
+            answers = set()
+            left = 8  # times to ask while Prometheus keeps the daemon waiting
+            while left:
+                async with asyncio.timeout(1):
+                    answers.add(await keda.value(model=MODEL, metric="weighted_depth"))
+                await asyncio.sleep(0.25)
+                left -= 1 if kept_waiting else 0
+
+    assert answers == {(7, 7.0)}
 
 
 async def test_an_hpa_reads_how_many_pods_are_wanted(tmp_path: Path) -> None:

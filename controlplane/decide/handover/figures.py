@@ -86,7 +86,7 @@ def weighted_depth(load: ModelLoad, policy: ScalingPolicy, replicas: int) -> int
     """
     own = policy.depth_target is not None
     weights: Mapping[Priority, int] = policy.depth_weights if own else SEED_WEIGHTS
-    if len(load.classes) == 1:  # from a source that knows no classes: each request counts once
+    if load.unclassed or len(load.classes) == 1:  # then each request counts once
         weights = dict.fromkeys(PRIORITIES, 1)
     depth = 0.0 if load.classes else None
     for priority, of_class in load.classes.items():

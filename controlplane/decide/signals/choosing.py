@@ -71,6 +71,7 @@ def choose(
     classes: dict[Priority, dict[str, Sample]] = {p: {} for p in PRIORITIES}
     whole: dict[str, Sample] = {}
     chosen: list[Chosen] = []
+    unclassed = False
     for signal in (*BY_CLASS, *OF_MODEL):
         order = [source for source in policy.order_of(signal) if source in aged]
         winner, over = _winner(signal, order, aged)
@@ -78,6 +79,8 @@ def choose(
         chosen.append(
             Chosen(signal=signal, source=winner or "", sample=sample, passed_over=tuple(over))
         )
+        if signal == "queue" and winner:
+            unclassed = len(aged[winner].classes) == 1
         if signal in OF_MODEL:
             whole[signal] = sample
         else:
@@ -88,6 +91,7 @@ def choose(
     load = ModelLoad(
         model=model,
         at=at,
+        unclassed=unclassed,
         classes={priority: ClassLoad(**fields) for priority, fields in classes.items()},
         notes=tuple(note for source in aged for note in aged[source].notes),
         **whole,

@@ -5,6 +5,7 @@ from math import inf, nan
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from controlplane.decide.handover.figures import (
     MOST,
@@ -34,6 +35,13 @@ def test_depth_is_weighted_three_two_one() -> None:
     load = a_load(a_class_load(queue=4), a_class_load(queue=3), a_class_load(queue=2))
 
     assert told(load).weighted_depth == 4 * 3 + 3 * 2 + 2
+
+
+def test_a_queue_told_without_classes_counts_each_request_once() -> None:
+    load = a_load(medium=a_class_load(queue=7))
+
+    assert told(load).weighted_depth == 7 * 2
+    assert told(replace(load, unclassed=True)).weighted_depth == 7
 
 
 @pytest.mark.parametrize(

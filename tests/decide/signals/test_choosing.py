@@ -68,6 +68,8 @@ def test_classes_a_source_does_not_know_are_none_of_its_total() -> None:
     assert found.load.classes[Priority.HIGH].queue == Value(7.0, NOW)
     assert found.load.classes[Priority.LOW].queue == Zero(NOW)
     assert found.load.classes[Priority.LOW].latency_p99 == IDLE
+    assert found.load.unclassed
+    assert not put_together({"gateway": gateway(), "engines": engines()}).load.unclassed
 
 
 def test_a_stale_sample_does_not_win_and_says_its_age() -> None:
