@@ -16,12 +16,13 @@ from tests.turns import turns_of_others
 class Says:
     """A source with an answer."""
 
-    def __init__(self, clock: Clock, queue: float) -> None:
-        self._clock, self._queue = clock, queue
+    def __init__(self, clock: Clock, queue: float, model: ModelName = CHAT) -> None:
+        self._clock, self._queue, self._model = clock, queue, model
 
     async def loads(self) -> Mapping[ModelName, ModelLoad]:
         at = self._clock.now()
-        return {CHAT: a_load(a_class_load(queue=self._queue, at=at), at=at)}
+        load = a_load(a_class_load(queue=self._queue, at=at), at=at, model=self._model)
+        return {self._model: load}
 
 
 class Fails:

@@ -18,9 +18,11 @@ async def context(state: State, view: View) -> Context:
     if detail is None:
         raise missing("model", name)
     minutes = view.get("minutes")
+    signals = None if state.signals is None else state.signals.sources(name)
     return {
         "model": detail,
         "row": detail.row,
+        "signals": signals,
         "breaker": await breaker_row(state, name),
         "ranges": RANGES,
         "minutes": int(minutes) if minutes in map(str, RANGES) else DEFAULT_RANGE,
