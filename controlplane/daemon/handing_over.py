@@ -16,6 +16,7 @@ import structlog
 
 from controlplane.adapters.keda.board import Board
 from controlplane.adapters.webhook.notifying import Notifier
+from controlplane.daemon.listening import for_people
 from controlplane.daemon.surroundings import StartError, Surroundings, Task
 from controlplane.decide.scaling.inputs import ScalingMemory, ScalingSeen
 from controlplane.domain.catalogue import Catalogue
@@ -67,7 +68,8 @@ async def others(
     """Listen for KEDA where that is wanted, and put together who is told what."""
     board, spending, unmoved = Board(), Spending(state), Unmoved(options, around)
     handover = Handover(fleet, board.put, state.metrics.sizes)
-    notifier = Notifier(lambda: alerts_policy(options, fleet.catalogue), state.clock, address)
+    pages = for_people(address, options.hosts)
+    notifier = Notifier(lambda: alerts_policy(options, fleet.catalogue), state.clock, pages)
 
     def breakers() -> Mapping[ModelName, str]:
         return told.breakers()

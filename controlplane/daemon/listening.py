@@ -2,6 +2,9 @@
 
 import contextlib
 from collections.abc import AsyncIterator
+from ipaddress import ip_address
+from socket import gethostname
+from urllib.parse import urlsplit
 
 from aiohttp import web
 
@@ -27,3 +30,20 @@ async def listening(options: ServeOptions, state: State) -> AsyncIterator[str]:
         yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
     finally:
         await runner.cleanup()
+
+
+def for_people(address: str, hosts: str) -> str:
+    """Give the address by which people reach the pages.
+
+    Bound everywhere is no address: then it is the first of the names they are reached by, else this
+    machine's.
+    """
+    found = urlsplit(address)
+    try:
+        everywhere = ip_address(found.hostname or "").is_unspecified
+    except ValueError:
+        everywhere = False
+    if not everywhere:
+        return address
+    names = [name.strip() for name in hosts.split(",") if name.strip()]
+    return f"http://{names[0] if names else gethostname()}:{found.port}"

@@ -5,6 +5,7 @@ find their replica or their model is a setting. The first label of a list that a
 counts: the one that is most surely about the workload, not about the exporter, stands first.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal, TypeAlias
@@ -29,6 +30,22 @@ SignalName = Literal[
     "device_health",
 ]
 Queries: TypeAlias = Mapping[SignalName, str]
+
+
+PASSWORD = re.compile(r"(?<=://)([^/?#\s:@]*):[^/?#\s]*@")  # user:password@host
+_KEY = re.compile(r"([?&][^=&#\s]*(?:token|key|secret|password|sign)=)[^&#\s]+", re.IGNORECASE)
+
+
+def shown(address: str) -> str:
+    """Give an address as everybody may read it: its password and its keys are left out."""
+    return _KEY.sub(r"\1***", PASSWORD.sub(r"\1:***@", address))
+
+
+def server_of(address: str) -> str:
+    """Name the server of an address and no more, where the path itself may be a secret."""
+    scheme, _, rest = address.partition("://")
+    host = rest.partition("/")[0].partition("?")[0].rpartition("@")[2]
+    return f"{scheme}://{host}"
 
 
 def is_address(written: str) -> bool:

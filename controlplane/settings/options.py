@@ -3,7 +3,6 @@
 `--port 9000` and CONTROLPLANE_PORT=9000 are the same; the command line wins.
 """
 
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from difflib import get_close_matches
@@ -16,7 +15,7 @@ from pydantic import ValidationError
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.handover import is_host_port
 from controlplane.domain.policies import STRICT
-from controlplane.domain.sources import Address
+from controlplane.domain.sources import PASSWORD, Address, shown
 from controlplane.settings.reading import adapter
 from controlplane.settings.rules import rule_of
 
@@ -28,7 +27,10 @@ _NEEDS = (
     ("scaler_key", "scaler_certificate"),
     ("scaler_authority", "scaler_certificate"),
 )
-_PASSWORD = re.compile(r"(?<=://)([^/?#\s:@]*):[^/?#\s]*@")  # user:password@host
+_SECRETS = {  # what may hold one, and where it belongs
+    "prometheus": "set {variable}, or signals.prometheus.token_file in the fleet file",
+    "alerts": "set {variable}, or alerts.token_file in the fleet file",
+}
 _OTHERS = (
     "DEBUG",
     "URL",
@@ -70,7 +72,7 @@ class ServeOptions:
     mode: Literal["act", "advise"] | None = None
     """advise: decide and show, write nothing. Default: act on the embedded cluster, advise on a
     real one."""
-    prometheus: Address | None = None
+    prometheus: Address | None = field(default=None, repr=False)  # it may hold a password
     """Prometheus that is asked for signals; wins over `signals.prometheus.address` of the fleet
     file, which has the rest: labels, windows, token."""
     gateway: Annotated[str, Predicate(is_host_port)] | None = None
@@ -109,6 +111,8 @@ def serve_options(given: Mapping[str, object], environment: Mapping[str, str]) -
         variable = PREFIX + name.upper()
         if given.get(name) is not None:
             said[name], sources[name] = str(given[name]), _option(name)
+            if name in _SECRETS:
+                _refuse_secret(name, said[name])
         elif environment.get(variable):
             said[name], sources[name] = environment[variable], variable
     try:
@@ -149,12 +153,21 @@ def data_place(environment: Mapping[str, str]) -> str:
 
 def refuse_password(option: str, told: str) -> None:
     """Refuse a password on a command line, where every user of the machine can read it."""
-    if _PASSWORD.search(told):
+    if PASSWORD.search(told):
         rule = (
             "must hold no password, for the list of processes shows it to everybody: "
             f"set {PREFIX}DATA, or {_DATA_FILE} to a file with the address"
         )
-        raise FaultsError([Fault(option, None, "", _PASSWORD.sub(r"\1:***@", told), rule)])
+        raise FaultsError([Fault(option, None, "", PASSWORD.sub(r"\1:***@", told), rule)])
+
+
+def _refuse_secret(name: str, told: str) -> None:
+    """Refuse a password, or a key in the query, where every user of the machine can read it."""
+    safe = shown(told)
+    if safe != told:
+        where = _SECRETS[name].format(variable=PREFIX + name.upper())
+        rule = f"must hold no secret, for the list of processes shows it to everybody: {where}"
+        raise FaultsError([Fault(_option(name), None, "", safe, rule)])
 
 
 def _address_in(name: str) -> str:
@@ -186,4 +199,5 @@ def _hint(name: str, known: list[str]) -> str:
 
 def _fault(error: Any, said: Mapping[str, str], sources: Mapping[str, str]) -> Fault:
     name = str(error["loc"][0])
-    return Fault(sources[name], None, "", said[name], rule_of(error, said[name]))
+    written = shown(said[name])
+    return Fault(sources[name], None, "", written, rule_of(error, written))

@@ -120,6 +120,48 @@ def test_a_password_on_the_command_line_is_refused_and_not_repeated(password: st
     assert serve_options({"data": "postgresql://fleet@db/fleet"}, HOME).data.startswith("postgres")
 
 
+@pytest.mark.parametrize(
+    ("name", "told", "shown"),
+    [
+        ("prometheus", "https://ann:s3cret@prometheus:9090", "https://ann:***@prometheus:9090"),
+        ("alerts", "https://ann:s3cret@hooks/alerts", "https://ann:***@hooks/alerts"),
+        (
+            "alerts",
+            "https://hooks/send?a=1&access_token=s3cret",
+            "https://hooks/send?a=1&access_token=***",
+        ),
+    ],
+)
+def test_a_secret_in_an_address_on_the_command_line_is_refused_and_not_repeated(
+    name: str, told: str, shown: str
+) -> None:
+    with pytest.raises(FaultsError) as raised:
+        serve_options({name: told}, HOME)
+    variable = f"CONTROLPLANE_{name.upper()}"
+    options = serve_options({}, {**HOME, variable: told})
+
+    (line,) = raised.value.lines
+    assert line.startswith(f"--{name}: {shown}: must hold no secret, for the list of processes")
+    assert f"set {variable}, or " in line
+    assert "s3cret" not in line
+    assert getattr(options, name) == told
+    assert "s3cret" not in repr(options)
+
+
+def test_an_address_without_a_secret_is_taken() -> None:
+    address = "https://ann@prometheus:9090/tenant?partial_response=true"
+
+    assert serve_options({"prometheus": address}, HOME).prometheus == address
+
+
+def test_a_wrong_address_is_named_without_its_secret() -> None:
+    with pytest.raises(FaultsError) as raised:
+        serve_options({}, {**HOME, "CONTROLPLANE_ALERTS": "ftp://ann:s3cret@hooks"})
+
+    (line,) = raised.value.lines
+    assert line.startswith("CONTROLPLANE_ALERTS: ftp://ann:***@hooks: ")
+
+
 def test_a_variable_nobody_reads_is_pointed_out() -> None:
     assert unknown_variables({"CONTROLPLANE_PROT": "1", "CONTROLPLANE_PORT": "1", "PATH": ""}) == (
         "CONTROLPLANE_PROT: is not known; did you mean CONTROLPLANE_PORT?",

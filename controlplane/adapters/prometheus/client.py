@@ -18,7 +18,7 @@ import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from controlplane.domain.samples import Absence, Bad, NoData
-from controlplane.domain.sources import PrometheusSource
+from controlplane.domain.sources import PrometheusSource, shown
 
 MOST_POINTS = 11_000  # of a series; a range query for more is refused by the server
 LARGEST = 64 * 2**20  # bytes of an answer
@@ -84,6 +84,7 @@ class Prometheus:
     def __init__(self, source: PrometheusSource) -> None:
         """Name the server; the connection opens with the first query."""
         self.source = source
+        self._named = shown(source.address)  # for people
         self._session: ClientSession | None = None
 
     async def __aenter__(self) -> Self:
@@ -134,6 +135,7 @@ class Prometheus:
     async def _body(self, path: str, form: Mapping[str, str] | None) -> bytes:
         """Give the body of a good answer; the status is looked at first."""
         where, limit = self.source.address.rstrip("/"), self.source.timeout_s
+        named = self._named.rstrip("/")
         session = self._open()
         method = "GET" if form is None else "POST"
         try:
@@ -148,11 +150,11 @@ class Prometheus:
                     return body
                 raise self._failed(response.status, body)
         except TimeoutError as cause:
-            text = f"{where} did not answer within {limit:g} s"
+            text = f"{named} did not answer within {limit:g} s"
             raise QueryError(NoData(Absence.UNREACHABLE, text), text) from cause
         except (ClientError, OSError) as cause:
             said = " ".join(str(cause).split()) or type(cause).__name__
-            text = f"{where} cannot be asked: {said}"
+            text = f"{named} cannot be asked: {said}"
             raise QueryError(NoData(Absence.UNREACHABLE, text), text) from cause
 
     def _failed(self, status: int, body: bytes) -> QueryError:
@@ -166,16 +168,16 @@ class Prometheus:
         why = Absence.FORBIDDEN if status in {401, 403} else Absence.UNREACHABLE
         said = f": {envelope.error}" if envelope.error else ""
         hint = "; give it a token in signals.prometheus.token_file" if status in {401, 403} else ""
-        text = f"{self.source.address} answers {status}{said}{hint}"
+        text = f"{self._named} answers {status}{said}{hint}"
         return QueryError(NoData(why, text), text)
 
     def _refused(self, envelope: _Envelope) -> QueryError:
-        text = f"{self.source.address}: {envelope.error_type or 'error'}: {envelope.error}"
+        text = f"{self._named}: {envelope.error_type or 'error'}: {envelope.error}"
         return QueryError(Bad(text[:200]), text)
 
     def _bad(self, body: bytes) -> QueryError:
         begins = body[:60].decode("utf-8", "replace")
-        text = f"{self.source.address} answers with something else than its API: {begins!r}"
+        text = f"{self._named} answers with something else than its API: {begins!r}"
         return QueryError(Bad(begins), text)
 
     def _open(self) -> ClientSession:

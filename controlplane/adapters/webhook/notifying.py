@@ -21,6 +21,7 @@ from controlplane.clock import Clock
 from controlplane.domain.alerts import Alert, AlertName, Key
 from controlplane.domain.handover import AlertsPolicy
 from controlplane.domain.quantities import Instant
+from controlplane.domain.sources import server_of
 
 WITHIN_S = 5.0
 AGAIN_S, AGAIN_LIMIT_S = 5.0, 300.0
@@ -122,6 +123,7 @@ class Notifier:
     async def _send(self, session: ClientSession, policy: AlertsPolicy, body: bytes) -> str:
         """Post a message; give why it was not taken."""
         headers = {"Content-Type": "application/json"}
+        named = server_of(policy.webhook or "")
         try:
             if policy.token_file is not None:
                 token = await asyncio.to_thread(Path(policy.token_file).read_text, "utf-8")
@@ -129,11 +131,11 @@ class Notifier:
             async with session.post(policy.webhook or "", data=body, headers=headers) as answer:
                 if answer.status < 300:
                     return ""
-                return f"{policy.webhook} answers {answer.status}"
+                return f"{named} answers {answer.status}"
         except TimeoutError:
-            return f"{policy.webhook} did not answer within {WITHIN_S:g} s"
+            return f"{named} did not answer within {WITHIN_S:g} s"
         except (ClientError, OSError) as cause:
-            return f"{policy.webhook} cannot be reached: {cause}"
+            return f"{named} cannot be reached: {cause}"
 
     async def _sleep(self) -> None:
         """Sleep until something is due, or something changes."""
