@@ -30,6 +30,7 @@ class Request(msgspec.Struct, rename="camel"):
     stage: str
     request_uri: str = msgspec.field(name="requestURI", default="")
     user_agent: str = ""
+    request_received_timestamp: str = ""  # UTC, to the microsecond
     object_ref: _Object = msgspec.field(default_factory=_Object)
     response_status: _Answer = msgspec.field(default_factory=_Answer)
 

@@ -1,19 +1,16 @@
 """A fleet on real Kubernetes: up, a burst, a fall without a cut stream, rotation."""
 
 import asyncio
-from typing import Any
 
-import aiohttp
 import pytest
 
 from tests.cluster.audit import Audit
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene
+from tests.cluster.stage.streams import TOKENS, stream
 from tests.cluster.stage.waiting import until
 
 pytestmark = pytest.mark.timeout(180)  # engines load, nodes fall silent, plans take their time
-
-LONG = {"max_tokens": 200, "stream": True}
 
 
 async def test_advisory_mode_shows_what_it_would_do_and_writes_nothing_at_all(
@@ -69,13 +66,13 @@ async def test_a_burst_is_answered_by_promotion_then_refilled_and_given_back(sta
         await stage.lanes.settle(30.0, serving=2, warm=1)
         await burst
         streams = [
-            asyncio.create_task(_stream(f"http://{where}:8000")) for where in balancer.endpoints
+            asyncio.create_task(stream(f"http://{where}:8000")) for where in balancer.endpoints
         ]
         await stage.lanes.settle(100.0, serving=1, warm=1)
         tokens = await asyncio.gather(*streams)
         codes = await daemon.codes()
 
-    assert tokens == [200, 200]
+    assert tokens == [TOKENS, TOKENS]
     assert set(balancer.endings) == {"200"}
     assert {"Promoted", "Refilled"} <= codes
 
@@ -100,16 +97,3 @@ async def test_an_old_spare_is_rotated_grown_first_then_drained(stage: Scene) ->
 
     assert fewest >= 1
     assert "Rotated" in codes
-
-
-async def _stream(url: str) -> int:
-    """Read a long answer token by token; give how many came."""
-    body: dict[str, Any] = {"model": "chat", "prompt": "x", **LONG}
-    tokens = 0
-    async with (
-        aiohttp.ClientSession() as session,
-        session.post(f"{url}/v1/completions", json=body) as answer,
-    ):
-        async for line in answer.content:
-            tokens += line.startswith(b"data: {")
-    return tokens

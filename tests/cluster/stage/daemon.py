@@ -86,12 +86,13 @@ async def serving(
         *options,
     ]
     with log.open("ab") as written:
+        before = written.tell()  # of one that ran here before
         process = await asyncio.create_subprocess_exec(
             *command, stdout=written, stderr=written, env=os.environ
         )
     daemon = Daemon(process, "", log)
     try:
-        daemon.url = await _address(process, log)
+        daemon.url = await _address(process, log, before)
         yield daemon
     finally:
         await daemon.stop()
@@ -107,11 +108,15 @@ def _end_of(log: Path, lines: int = 60) -> str:
     return "\n".join(log.read_text(errors="replace").splitlines()[-lines:])
 
 
-async def _address(process: asyncio.subprocess.Process, log: Path) -> str:
+def _since(log: Path, before: int) -> str:
+    return log.read_bytes()[before:].decode(errors="replace")
+
+
+async def _address(process: asyncio.subprocess.Process, log: Path, before: int) -> str:
     said: list[str] = []
 
     async def up() -> bool:
-        said[:] = _UP.findall(_end_of(log))
+        said[:] = _UP.findall(_since(log, before))
         return bool(said) or process.returncode is not None
 
     await until(up, _STARTS_S, lambda: f"it did not start:\n{_end_of(log)}")
