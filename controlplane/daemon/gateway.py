@@ -163,7 +163,8 @@ class ServedGateway:
         if clock - self._keys_at >= KEYS_S:
             self._keys, self._keys_at = await self._store.gateway_keys.keys(), clock
         out = isolated(await self._store.overrides.overrides())
-        return plan_of(view, self._catalogue(), engines, Around(keys=self._keys, isolated=out))
+        around = Around(keys=self._keys, isolated=out, full=self._around.full())
+        return plan_of(view, self._catalogue(), engines, around)
 
     async def _pause(self) -> None:
         try:

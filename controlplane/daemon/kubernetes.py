@@ -119,6 +119,7 @@ async def kubernetes_surroundings(
             signals=engines,
             namespace=namespace,
             engines_at=lambda: cluster.engines_at,
+            full=lambda: engines.full,
             scaled_objects=ScaledObjects(api, scope.writes, namespace),
             workloads=cluster,
             swap_catalogue=swap,

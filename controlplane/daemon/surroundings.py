@@ -8,7 +8,7 @@ from typing import NoReturn, TypeAlias
 from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice, Outcome
-from controlplane.domain.quantities import ModelName
+from controlplane.domain.quantities import ModelName, ReplicaName
 from controlplane.loops.in_memory import SoleLeader
 from controlplane.loops.publishing import ScaledObjectStore
 from controlplane.ports import Cluster, EngineAt, Leadership, QueueReads, Signals, Workloads
@@ -46,6 +46,7 @@ class Surroundings:
     ready: Callable[[], Awaitable[object]] = _at_once  # returns when a first look is worth it
     namespace: str | None = None  # of the models on a real cluster
     engines_at: Callable[[], Sequence[EngineAt]] | None = None  # as of the last look
+    full: Callable[[], frozenset[ReplicaName]] = frozenset  # engines with more than they can take
     scaled_objects: ScaledObjectStore | None = None  # where models may be left to KEDA
     queues: QueueReads | None = None  # where requests come in, if they come in here
     shut: Callable[[Collection[ModelName]], None] | None = None  # … refuse these models' requests

@@ -52,6 +52,7 @@ class ModelQueue(msgspec.Struct, frozen=True, kw_only=True):
     slots: int  # K, of the replicas in service
     lent: int  # further ones, of lending spares: for low alone
     ready: int  # replicas that take requests
+    held: int = 0  # replicas in service that get nothing new: they drain, or have too much already
     classes: Mapping[Priority, ClassQueue]
 
 

@@ -1,5 +1,11 @@
 """What a running Envoy says about itself, over its admin socket."""
 
+import asyncio
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from urllib.parse import urlencode
+
 import aiohttp
 import msgspec
 
@@ -8,6 +14,8 @@ from controlplane.render.envoy.names import LENT
 
 TIMEOUT_S = 2.0
 ACTIVE = "upstream_rq_active"
+MEMBERS = "membership_total"
+AGAIN_S = 0.005
 EJECTED = "outlier_detection.ejections_active"
 
 
@@ -32,6 +40,20 @@ class Admin:
         if counts is None:
             return None
         return {ModelName(name): count for name, count in counts.items()}
+
+    async def members(self, clusters: Sequence[str], within_s: float) -> bool:
+        """Wait until each of these clusters has somebody in it, for so long at most."""
+        named = "|".join(re.escape(name) for name in clusters)
+        query = urlencode({"format": "json", "filter": f"^cluster\\.({named})\\.{MEMBERS}$"})
+        with suppress(TimeoutError):
+            async with asyncio.timeout(within_s):
+                while True:
+                    said = await self._ask("GET", f"/stats?{query}")
+                    stats = msgspec.json.decode(said).get("stats", ()) if said is not None else ()
+                    if sum(stat["value"] > 0 for stat in stats) >= len(clusters):
+                        return True
+                    await asyncio.sleep(AGAIN_S)
+        return False
 
     async def _gauges(self, what: str) -> dict[str, int] | None:
         """Give one figure of every cluster, added up by model."""

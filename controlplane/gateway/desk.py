@@ -71,6 +71,8 @@ class Desk:
         mine = int(slots * self.share) if self.granted is None else self.granted
         lent = int(sum(at.slots for at in model.lending) * self.share)
         ready = sum(at.taking for at in model.serving)
+        if self.admission.held != (slots > 0 and not ready):  # none of them takes anything new
+            self._begin(self.admission.hold(now, on=not self.admission.held), now)
         self._begin(
             self.admission.capacity(
                 now,

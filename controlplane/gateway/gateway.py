@@ -6,7 +6,7 @@ more than endpoints changed, by asking Envoy itself, before one of its files is 
 
 import asyncio
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from socket import gethostname
 
@@ -43,8 +43,10 @@ from controlplane.gateway.site import GatewayOptions, prepare
 from controlplane.gateway.workers import Crew
 from controlplane.gateway.written import encoded, put, put_all, sweep
 from controlplane.render.envoy import bootstrap, plan_faults, whole, xds_files
+from controlplane.render.envoy.names import cluster_name
 
 LOOK_EVERY_S = 0.25
+KNOWN_WITHIN_S = 1.0  # Envoy usually needs milliseconds to read a file of endpoints
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -96,7 +98,8 @@ class Gateway:
             found = await self.envoy.found(same=not changed)
             if found:
                 self._foreign = await self._alone(plan)
-        self._serve(plan)
+        self._write(plan)
+        self._tell(plan)
         try:
             await self._crew.start()
             if self.envoy is not None and not found:
@@ -126,7 +129,11 @@ class Gateway:
         if plan == self.plan:
             return
         await self._check(plan)
-        self._serve(plan)
+        begin = newly_served(self.plan, plan)
+        self._write(plan)
+        if begin and self.envoy is not None:
+            await self._admin.members(begin, KNOWN_WITHIN_S)
+        self._tell(plan)
 
     async def ejected(self) -> Mapping[ModelName, int] | None:
         """Count the replicas that are left alone now; without Envoy nobody leaves any alone."""
@@ -149,14 +156,17 @@ class Gateway:
         if self.envoy is not None and not leave_envoy:
             await self.envoy.end()
 
-    def _serve(self, plan: GatewayPlan) -> None:
-        """Write Envoy's files and tell the workers: capacity first where it grows or shrinks."""
-        self.plan = plan
-        self.breakers.serve(plan.models, wall())
+    def _write(self, plan: GatewayPlan) -> None:
+        """Write Envoy's files: it must know a replica before anybody is admitted to it."""
         if self.envoy is not None:
             files = xds_files(plan, self.site)
             put_all(self.options.folder, files)
             sweep(self.options.folder, files)
+
+    def _tell(self, plan: GatewayPlan) -> None:
+        """Let breakers and workers follow the plan."""
+        self.plan = plan
+        self.breakers.serve(plan.models, wall())
         self._crew.tell(Serve(plan))
         self._crew.tell(Foreign(self._foreign))
         self._tell_shut(force=True)
@@ -256,3 +266,16 @@ def _without_endpoints(plan: GatewayPlan) -> GatewayPlan:
     """Endpoints come and go and are checked by themselves; how many there are shapes clusters."""
     replace = partial(msgspec.structs.replace, endpoints=())
     return msgspec.structs.replace(plan, models=tuple(replace(m) for m in plan.models))
+
+
+def newly_served(before: GatewayPlan, plan: GatewayPlan) -> list[str]:
+    """Name the clusters nobody was in and somebody is now: who waits there is admitted at once."""
+    had = set(_peopled(before))
+    return [name for name in _peopled(plan) if name not in had]
+
+
+def _peopled(plan: GatewayPlan) -> Iterator[str]:
+    for model in plan.models:
+        for lent in (False, True):
+            if any(at.taking for at in (model.lending if lent else model.serving)):
+                yield cluster_name(model.name, lent=lent)

@@ -35,6 +35,7 @@ def _queue(
         slots=sum(endpoint.slots for endpoint in model.serving),
         lent=sum(endpoint.slots for endpoint in model.lending),
         ready=sum(endpoint.taking for endpoint in model.serving),
+        held=sum(not endpoint.taking for endpoint in model.serving),
         classes={
             priority: ClassQueue(
                 waiting=tally.queued,

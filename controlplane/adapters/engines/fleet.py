@@ -122,6 +122,12 @@ class EngineFleet:
         """Give the load of every catalogued model; what is unknown says so."""
         return {model: self._load(model) for model in self._catalogue.models}
 
+    @property
+    def full(self) -> frozenset[ReplicaName]:
+        """Name the engines that have more than they can take."""
+        now = self._clock.now()
+        return frozenset(name for name, watched in self._watched.items() if watched.full(now))
+
     # ------------------------------------------------------------------ what engines say
 
     def _begin(self, engine: EngineAt, offset_s: float) -> None:

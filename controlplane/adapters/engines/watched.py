@@ -14,6 +14,7 @@ from controlplane.adapters.engines.names import NAMES, Names
 from controlplane.adapters.engines.page import Page
 from controlplane.adapters.engines.tally import Tally
 from controlplane.clock import Clock
+from controlplane.decide.admission.pressure import EASY, pressed
 from controlplane.domain.quantities import Instant
 from controlplane.domain.samples import NOT_YET, Absence, Bad, NoData, Sample, fresh, reading
 from controlplane.ports import EngineAt, EngineState
@@ -42,6 +43,7 @@ class Watched:
         self.left_at: Instant = 0.0  # when it was taken out of service
         self.said: str | None = None  # why it is not healthy; empty where it is
         self.said_at: Instant = 0.0
+        self.pressure = EASY
         self.sleeping = False
         self.warming_up = self.warmed_up = False
         self.note = ""
@@ -133,6 +135,8 @@ class Watched:
     def _take(self, answer: Answer) -> None:
         self.page = page.read(answer.body, self.names, served_name(self.engine))
         self.page_at = self._clock.now()
+        figures = self.page.figures
+        self.pressure = pressed(self.pressure, figures.get("queue"), figures.get("kv_usage"))
         awake = self.page.figures.get("asleep")  # the series of the state `awake`
         if awake is not None:
             self.sleeping = awake == 0
@@ -178,6 +182,10 @@ class Watched:
     def answers(self, now: Instant) -> bool:
         """Say whether what it said last is young enough to count."""
         return self.page is not None and now - self.page_at <= FRESH_S
+
+    def full(self, now: Instant) -> bool:
+        """Say whether it has more than it can take; who says nothing is not held to be full."""
+        return self.pressure.full and self.answers(now)
 
     def why_lost(self, now: Instant) -> str:
         """Say why it does not answer."""

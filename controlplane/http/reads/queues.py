@@ -129,6 +129,7 @@ def _row(
         slots=queue.slots,
         lent=queue.lent,
         ready=queue.ready,
+        held=queue.held,
         lately_s=queue.lately_s or None,
         counted_since=queue.since,
     )

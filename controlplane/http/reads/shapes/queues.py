@@ -32,5 +32,6 @@ class QueueRow(msgspec.Struct, frozen=True, kw_only=True):
     slots: int | None = None  # of the replicas in service
     lent: int | None = None  # further ones, of lending spares
     ready: int | None = None  # replicas that take requests
+    held: int | None = None  # replicas in service that get nothing new
     lately_s: float | None = None  # how far back "lately" reaches
     counted_since: Instant | None = None
