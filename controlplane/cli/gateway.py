@@ -1,35 +1,41 @@
 """`controlplane gateway`: priority admission in front of engines; keys of its callers."""
 
 import asyncio
+import os
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 import click
 import msgspec
 
 from controlplane.adapters.sql.opening import open_store
+from controlplane.adapters.sql.store import Store
 from controlplane.cli.engines_option import ENGINE, EngineArgument
 from controlplane.cli.stored import data_option, json_option, place, who
 from controlplane.clock import wall
-from controlplane.domain.catalogue import Catalogue
-from controlplane.domain.faults import Fault, FaultsError
+from controlplane.domain.faults import FaultsError
 from controlplane.domain.gateway import ApiKey, GatewayPlan
+from controlplane.domain.overrides import Isolation, isolated
 from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import ModelName
+from controlplane.gateway.envoy import EnvoyError
 from controlplane.gateway.gateway import Gateway
 from controlplane.gateway.planning import static_plan
 from controlplane.gateway.scraped import scraped
 from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.gateway.written import put_all
 from controlplane.http.auth import new_secret, secret_hash
-from controlplane.ports import AuditEntry
+from controlplane.ports import AuditEntry, UnavailableError
 from controlplane.render.envoy import Site, bootstrap, plan_faults, xds_files
+from controlplane.settings import folder_beside
 from controlplane.settings.fleet import load_catalogue
 
+Plan: TypeAlias = Callable[[Sequence[ApiKey], Mapping[ModelName, Isolation]], GatewayPlan]
+LOOKS_S = 2.0  # a key that was revoked, a model that was isolated, is followed within this
 WORKER = "controlplane.cli.admission_worker"
 FLEET = click.Path(exists=True, dir_okay=False, path_type=Path)
 
@@ -55,11 +61,11 @@ def up(fleet: Path, engines: tuple[EngineArgument, ...], data: str | None, **giv
     """Run a gateway for the models of FLEET on engines that run already, until told to stop."""
     catalogue = load_catalogue(fleet)
     refuse_unguarded("--host", given["host"], catalogue.gateway)
-    folder = given.pop("folder") or _folder(place(data))
+    folder = given.pop("folder") or folder_beside(place(data), os.environ) / "gateway"
     metrics_port = given.pop("metrics_port")
     options = GatewayOptions(folder=folder, worker=WORKER, **given)
-    plan = partial(_planned, catalogue, engines, data)
-    asyncio.run(_up(options, plan, metrics_port))
+    plan = partial(static_plan, catalogue, engines)
+    asyncio.run(_up(options, plan, metrics_port, place(data)))
 
 
 @command.command(epilog="Example: controlplane gateway render fleet.yaml --folder /etc/envoy")
@@ -133,30 +139,35 @@ def revoke(name: str, data: str | None) -> None:
         raise click.ClickException(f"there is no key named {name}")
 
 
-async def _planned(
-    catalogue: Catalogue, engines: tuple[EngineArgument, ...], data: str | None
-) -> GatewayPlan:
-    return static_plan(catalogue, engines, await _keys(data))
-
-
-async def _up(
-    options: GatewayOptions, plan: Callable[[], Awaitable[GatewayPlan]], metrics_port: int | None
-) -> None:
+async def _up(options: GatewayOptions, plan: Plan, metrics_port: int | None, data: str) -> None:
     gateway = Gateway(options)
     over = asyncio.Event()
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
-    await gateway.start(await plan())
-    try:
-        async with AsyncExitStack() as stack:
-            if metrics_port is not None:
-                await stack.enter_async_context(
-                    scraped(gateway.metrics, options.host, metrics_port)
-                )
-            click.echo(f"gateway is up at http://{options.host}:{gateway.port}")
-            await over.wait()
-    finally:
-        await gateway.stop()
+    async with open_store(data, create=True) as store, AsyncExitStack() as stack:
+        await gateway.start(await _planned(plan, store))
+        stack.push_async_callback(gateway.stop)
+        if metrics_port is not None:
+            await stack.enter_async_context(scraped(gateway.metrics, options.host, metrics_port))
+        following = asyncio.create_task(_follow(gateway, plan, store))
+        click.echo(f"gateway is up at http://{options.host}:{gateway.port}")
+        await over.wait()
+        following.cancel()
+
+
+async def _follow(gateway: Gateway, plan: Plan, store: Store) -> None:
+    """Follow what people set in the store: keys, and models they isolate."""
+    while True:
+        await asyncio.sleep(LOOKS_S)
+        try:
+            await gateway.update(await _planned(plan, store))
+        except (UnavailableError, FaultsError, EnvoyError) as cause:
+            click.echo(f"the gateway keeps its plan: {cause}", err=True)
+
+
+async def _planned(plan: Plan, store: Store) -> GatewayPlan:
+    keys, overrides = await store.gateway_keys.keys(), await store.overrides.overrides()
+    return plan(keys, isolated(overrides))
 
 
 async def _keys(data: str | None) -> list[ApiKey]:
@@ -188,12 +199,3 @@ def _entry(what: str, name: str, detail: str) -> AuditEntry:
 def _plain(one: ApiKey) -> dict[str, Any]:
     rows: dict[str, Any] = msgspec.to_builtins(one)
     return {name: value for name, value in rows.items() if name != "secret_hash"}
-
-
-def _folder(store: str) -> Path:
-    """Say where Envoy's files go: beside the store, where that is a folder."""
-    if "://" in store:
-        raise FaultsError(
-            [Fault("--folder", None, "", "", "must be given: the store is no folder")]
-        )
-    return Path(store).expanduser() / "gateway"

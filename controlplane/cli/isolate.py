@@ -40,7 +40,7 @@ def command(model: str, reason: str, off: bool, data: str | None) -> None:
         isolation = None if off else Isolation(by=who(), at=wall(), why=reason.strip())
         return msgspec.structs.replace(held, isolated=isolation)
 
-    _, overrides = asyncio.run(override(data, model, alter))
+    _, overrides = asyncio.run(override(data, model, alter, uncatalogued=True))
     done = "takes requests again" if off else "isolated"
     click.echo(f"{model}: {done}; a running daemon's gateway sees it within seconds")
     for said in in_force(model, overrides):

@@ -10,6 +10,7 @@ import click
 import msgspec
 
 from controlplane.adapters.sql.opening import open_store
+from controlplane.cli import stored
 from controlplane.cli.stored import catalogued, place, who
 from controlplane.clock import wall
 from controlplane.domain.catalogue import Catalogue
@@ -25,10 +26,16 @@ def subject_of(model: str | None, whole_fleet: bool) -> str:
     return FLEET if model is None else model
 
 
-async def override(data: str | None, subject: str, alter: Alter) -> tuple[Override, Overrides]:
-    """Change what is set for a subject; give what is set now, and everything in force."""
+async def override(
+    data: str | None, subject: str, alter: Alter, *, uncatalogued: bool = False
+) -> tuple[Override, Overrides]:
+    """Change what is set for a subject; give what is set now, and everything in force.
+
+    With `uncatalogued` a store that never saw a catalogue takes any name: a gateway may run alone.
+    """
     async with open_store(place(data), create=True) as store:
-        catalogue = None if subject == FLEET else await catalogued(store, subject)
+        any_name = subject == FLEET or (uncatalogued and await stored.in_force(store) is None)
+        catalogue = None if any_name else await catalogued(store, subject)
         held = (await store.overrides.overrides()).get(subject)
         before = held or Override(subject=subject, by=who(), at=wall())
         after = msgspec.structs.replace(alter(before, catalogue), by=who(), at=wall())

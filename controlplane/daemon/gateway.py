@@ -5,9 +5,9 @@ not hold leaves the last plan in force, for an Envoy without a plan would turn e
 """
 
 import asyncio
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from pathlib import Path
 from typing import NoReturn, Self
 
 import structlog
@@ -31,6 +31,7 @@ from controlplane.gateway.queues import queues
 from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.loops.reconcile import Shell
 from controlplane.ports import BreakersView, EngineAt, UnavailableError
+from controlplane.settings import folder_beside
 
 WORKER = "controlplane.cli.admission_worker"
 NOT_STARTED = "the gateway has not started yet"
@@ -194,14 +195,9 @@ def gateway_of(
         rule = "needs --kubeconfig: the engines of the embedded cluster are simulated"
         raise FaultsError([Fault("--gateway", None, "", address, rule)])
     site = GatewayOptions(
-        folder=folder_beside(data),
+        folder=folder_beside(data, os.environ) / "gateway",
         worker=WORKER,
         host=host.strip("[]"),
         port=int(port),
     )
     return ServedGateway(site, around, around.engines_at, store, shell, catalogue)
-
-
-def folder_beside(data: str) -> Path:
-    """Give the folder of Envoy's files: beside the store, or in the state folder of the user."""
-    return Path("~/.local/state/controlplane" if "://" in data else data).expanduser() / "gateway"

@@ -7,6 +7,7 @@ goes on holding that many slots, so that admission neither overfills the others 
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Protocol
 
 import msgspec
@@ -81,7 +82,10 @@ class FixedEngine(Protocol):
 
 
 def static_plan(
-    catalogue: Catalogue, engines: Sequence[FixedEngine], keys: Sequence[ApiKey] = ()
+    catalogue: Catalogue,
+    engines: Sequence[FixedEngine],
+    keys: Sequence[ApiKey] = (),
+    isolated: Mapping[ModelName, Isolation] = MappingProxyType({}),
 ) -> GatewayPlan:
     """Give the plan for engines that run already and are nobody's replicas."""
     unknown = [engine.model for engine in engines if engine.model not in catalogue.models]
@@ -89,7 +93,7 @@ def static_plan(
         rule = f"is no model of the fleet file: {', '.join(catalogue.models)}"
         raise FaultsError([Fault("--engine", None, "", name, rule) for name in unknown])
     view = FleetView(at=0.0, nodes=(), replicas=())
-    plan = plan_of(view, catalogue, (), Around(keys=keys))
+    plan = plan_of(view, catalogue, (), Around(keys=keys, isolated=isolated))
     return msgspec.structs.replace(
         plan, models=tuple(_fixed(model, catalogue, engines) for model in plan.models)
     )

@@ -5,6 +5,7 @@ from controlplane.settings.fleet import Checked, checked, load_catalogue, parse_
 from controlplane.settings.options import (
     ServeOptions,
     data_place,
+    folder_beside,
     refuse_password,
     serve_options,
 )
@@ -24,6 +25,7 @@ __all__ = [
     "ServeOptions",
     "checked",
     "data_place",
+    "folder_beside",
     "load_catalogue",
     "merge",
     "parse_catalogue",

@@ -144,11 +144,20 @@ def data_place(environment: Mapping[str, str]) -> str:
     told = environment.get(f"{PREFIX}DATA")
     if not told and environment.get(_DATA_FILE):
         return _address_in(environment[_DATA_FILE])
-    told = told or environment.get("STATE_DIRECTORY", "").split(":")[0]
     if not told:
-        state = environment.get("XDG_STATE_HOME") or "~/.local/state"
-        told = f"{state}/controlplane"
+        return str(_state_folder(environment))
     return told if "://" in told else str(Path(told).expanduser())
+
+
+def folder_beside(store: str, environment: Mapping[str, str]) -> Path:
+    """Give the folder for files that lie beside the store; a database elsewhere has none."""
+    return _state_folder(environment) if "://" in store else Path(store).expanduser()
+
+
+def _state_folder(environment: Mapping[str, str]) -> Path:
+    told = environment.get("STATE_DIRECTORY", "").split(":")[0]
+    state = environment.get("XDG_STATE_HOME") or "~/.local/state"
+    return Path(told or f"{state}/controlplane").expanduser()
 
 
 def refuse_password(option: str, told: str) -> None:

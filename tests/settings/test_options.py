@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from controlplane.domain.faults import FaultsError
-from controlplane.settings import data_place, serve_options
+from controlplane.settings import data_place, folder_beside, serve_options
 from controlplane.settings.options import unknown_variables
 
 HOME = {"XDG_STATE_HOME": "/state"}
@@ -79,6 +79,20 @@ def test_the_store_lies_where_told_else_where_the_system_says(
     environment: dict[str, str], folder: str
 ) -> None:
     assert data_place(environment) == folder
+
+
+@pytest.mark.parametrize(
+    ("store", "environment", "folder"),
+    [
+        ("/d", HOME, "/d"),
+        ("postgresql://db/fleet", HOME, "/state/controlplane"),
+        ("postgresql://db/fleet", {**HOME, "STATE_DIRECTORY": "/var/lib/x:/y"}, "/var/lib/x"),
+    ],
+)
+def test_what_lies_beside_the_store_lies_in_the_state_folder_where_that_is_a_database(
+    store: str, environment: dict[str, str], folder: str
+) -> None:
+    assert folder_beside(store, environment) == Path(folder)
 
 
 def test_the_store_s_address_may_stand_in_a_file(tmp_path: Path) -> None:
