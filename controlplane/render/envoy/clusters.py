@@ -17,6 +17,7 @@ ROOM = 1024  # what Envoy allows by default
 BEYOND_K = 2  # while K falls, more may run than there are slots
 KEPT_S = 4.0  # engines on uvicorn close idle connections after 5 s; we must be first
 LARGEST_EJECTION_S = 300.0
+_LEAST = "extensions.load_balancing_policies.least_request.v3.LeastRequest"
 _HTTP = "extensions.upstreams.http.v3.HttpProtocolOptions"
 
 
@@ -47,8 +48,8 @@ def cluster(
         "type": "EDS",
         "eds_cluster_config": {"eds_config": file_source(path)},
         "connect_timeout": seconds(CONNECT_S),
-        "lb_policy": "LEAST_REQUEST",
-        "common_lb_config": balancing(plan),
+        "load_balancing_policy": balancing(plan),
+        "common_lb_config": {"healthy_panic_threshold": {"value": 0}},
         "circuit_breakers": bounds(model, members),
         "ignore_health_on_host_removal": True,
         "typed_extension_protocol_options": {
@@ -68,11 +69,17 @@ def cluster(
 
 
 def balancing(plan: GatewayPlan) -> Plain:
-    """Say how replicas are chosen: near ones first as far as all stay evenly loaded."""
-    common: Plain = {"healthy_panic_threshold": {"value": 0}}
+    """Say how replicas are chosen: near ones first as far as all stay evenly loaded.
+
+    Who was admitted was promised a free slot somewhere, so every replica is looked at; the better
+    of two taken at random often has none, and the request waits in an engine beside an idle one.
+    """
+    locality: Plain = {}
     if plan.peers and plan.zone:
-        common["zone_aware_lb_config"] = {"min_cluster_size": 2}
-    return common
+        locality = {"locality_lb_config": {"zone_aware_lb_config": {"min_cluster_size": 2}}}
+    policy = typed(_LEAST, selection_method="FULL_SCAN", **locality)
+    named = {"name": "envoy.load_balancing_policies.least_request", "typed_config": policy}
+    return {"policies": [{"typed_extension_config": named}]}
 
 
 def bounds(model: ServedModel, members: Sequence[Endpoint]) -> Plain:
