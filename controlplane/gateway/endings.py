@@ -1,18 +1,17 @@
 """How requests ended, as Envoy's access log tells it: what the breakers listen to."""
 
-import asyncio
 from collections.abc import Callable, Iterator
 
-import grpc
-import grpc.aio
 from envoy.data.accesslog.v3 import accesslog_pb2 as log
 from envoy.service.accesslog.v3 import als_pb2 as pb
 
 from controlplane.decide.breakers.answers import Answer, meaning
 from controlplane.gateway.ended import Ended
+from controlplane.gateway.http2.stream import Stream
 from controlplane.render.envoy.names import LENT, PROBE
 
-SERVICE = "envoy.service.accesslog.v3.AccessLogService"
+PATH = "/envoy.service.accesslog.v3.AccessLogService/StreamAccessLogs"
+HEARD = pb.StreamAccessLogsResponse().SerializeToString()
 
 
 class AccessLogs:
@@ -21,39 +20,42 @@ class AccessLogs:
     def __init__(self, heard: Callable[[list[Ended]], None]) -> None:
         """Pass on what is heard."""
         self._heard = heard
-        self._closed = asyncio.Event()
+        self._open: set[_Log] = set()
 
     def close(self) -> None:
         """Hear no more: Envoy would keep these streams open for ever."""
-        self._closed.set()
+        for one in list(self._open):
+            one.closed()
 
-    def handlers(self) -> grpc.GenericRpcHandler:
-        """Give what the gRPC server serves."""
-        method = grpc.stream_unary_rpc_method_handler(
-            self.receive,
-            request_deserializer=pb.StreamAccessLogsMessage.FromString,
-            response_serializer=pb.StreamAccessLogsResponse.SerializeToString,
-        )
-        return grpc.method_handlers_generic_handler(SERVICE, {"StreamAccessLogs": method})
-
-    async def receive(
-        self, _messages: object, context: "grpc.aio.ServicerContext"
-    ) -> pb.StreamAccessLogsResponse:
+    def served(self, stream: Stream) -> "_Log":
         """Listen until Envoy goes away."""
-        closed = asyncio.ensure_future(self._closed.wait())
-        try:
-            while not closed.done():
-                read = asyncio.ensure_future(context.read())
-                await asyncio.wait((read, closed), return_when=asyncio.FIRST_COMPLETED)
-                if not read.done() or (message := read.result()) is grpc.aio.EOF:
-                    read.cancel()
-                    break
-                ended = list(_ended(message))
-                if ended:
-                    self._heard(ended)
-        finally:
-            closed.cancel()
-        return pb.StreamAccessLogsResponse()
+        one = _Log(stream, self._heard, self._open.discard)
+        self._open.add(one)
+        return one
+
+
+class _Log:
+    """One thread of Envoy, telling."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        heard: Callable[[list[Ended]], None],
+        over: Callable[["_Log"], None],
+    ) -> None:
+        self._stream, self._heard, self._over = stream, heard, over
+
+    def message(self, raw: bytes) -> None:
+        ended = list(_ended(pb.StreamAccessLogsMessage.FromString(raw)))
+        if ended:
+            self._heard(ended)
+
+    def closed(self) -> None:
+        self._stream.finish(HEARD)
+        self._over(self)
+
+    def lost(self) -> None:
+        self._over(self)
 
 
 def _ended(message: pb.StreamAccessLogsMessage) -> Iterator[Ended]:

