@@ -7,7 +7,7 @@ from pathlib import Path
 
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.quantities import ModelName
-from controlplane.settings import read
+from controlplane.settings import read, written_text
 from controlplane.simulation.scenario import Scenario, ScenarioModel
 from controlplane.simulation.streams import Stream, StreamTraffic
 from controlplane.simulation.traces import RequestTrace, read_trace
@@ -50,11 +50,7 @@ def scenario_names() -> dict[str, str]:
 def load_scenario(name_or_path: str) -> Loaded:
     """Read a shipped scenario by name, or a file; FaultsError has one line per fault."""
     path = scenario_path(name_or_path)
-    try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as cause:
-        raise FaultsError([Fault(str(path), None, "", "", f"cannot be read: {cause}")]) from cause
-    scenario = read(text, path.name, Scenario)
+    scenario = read(written_text(path), path.name, Scenario)
     name = path.stem if path.parent == SCENARIOS else str(name_or_path)
     return Loaded(name=name, scenario=scenario, traces=_traces(scenario, path))
 
@@ -85,9 +81,15 @@ def _traces(scenario: Scenario, path: Path) -> dict[str, RequestTrace]:
         replay = stream.arrivals.trace
         if replay is None:
             continue
+        file = trace_path(replay.file, path.parent)
+        if not file.is_file():
+            known = ", ".join(sorted(known.name for known in TRACES.glob("*.csv.gz")))
+            rule = f"must be a file beside the scenario, or one of {known}"
+            faults.append(Fault(path.name, None, f"{where}.arrivals.trace.file", replay.file, rule))
+            continue
         try:
             if replay.file not in traces:
-                traces[replay.file] = read_trace(trace_path(replay.file, path.parent))
+                traces[replay.file] = read_trace(file)
             faults += _lacking(traces[replay.file], stream, f"{where}.service", path.name)
         except FaultsError as error:
             faults += error.faults

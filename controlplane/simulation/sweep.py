@@ -1,8 +1,12 @@
 """Many policies on one scenario: the frontier of GPU-hours against requests in time."""
 
+import os
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing import get_context
+from multiprocessing.connection import Connection, wait
+from threading import Thread
 from typing import Any
 
 from controlplane.simulation.contenders import PROFILES
@@ -41,7 +45,12 @@ def sweep(
 ) -> list[dict[str, Any]]:
     """Run every policy, two at a time, and give the reports in the order asked for."""
     reports: dict[str, dict[str, Any]] = {}
-    with ProcessPoolExecutor(PROCESSES, mp_context=get_context("spawn")) as pool:
+    context = get_context("spawn")
+    theirs, ours = context.Pipe(duplex=False)
+    workers = ProcessPoolExecutor(
+        PROCESSES, mp_context=context, initializer=_end_with, initargs=(theirs,)
+    )
+    with theirs, ours, workers as pool:
         asked = {
             pool.submit(run_scenario, scenario, policy, seed, fifo=fifo): policy
             for policy in policies
@@ -51,10 +60,22 @@ def sweep(
                 reports[asked[done]] = done.result()
                 if finished is not None:
                     finished(asked[done])
-        except BaseException:  # Ctrl-C or a failed run: start no more of them
+        except BaseException:  # Ctrl-C or a failed run: start no more, wait for none
+            ours.close()
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return [reports[policy] for policy in policies]
+
+
+def _end_with(parent: Connection) -> None:
+    """Let a worker end, in the middle of a run too, once the other end is closed or gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent decides when we end
+
+    def end() -> None:
+        wait([parent])
+        os._exit(1)
+
+    Thread(target=end, daemon=True).start()
 
 
 def frontier(reports: Sequence[dict[str, Any]]) -> str:

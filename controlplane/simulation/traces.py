@@ -41,7 +41,7 @@ def read_trace(path: Path) -> RequestTrace:
         with _opened(path) as file:
             return _parsed(file, path.name)
     except (OSError, EOFError, csv.Error) as cause:
-        rule = f"cannot be read: {cause}"
+        rule = f"cannot be read: {getattr(cause, 'strerror', None) or cause}"
         raise FaultsError([Fault(str(path), None, "", "", rule)]) from cause
     except UnicodeDecodeError as cause:
         raise FaultsError([Fault(str(path), None, "", "", "must be UTF-8 text")]) from cause
@@ -49,11 +49,12 @@ def read_trace(path: Path) -> RequestTrace:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[TextIO]:
+    # utf-8-sig: spreadsheets put a mark in front.
     if path.suffix == ".gz":
-        with gzip.open(path, "rt", encoding="utf-8", newline="") as file:
+        with gzip.open(path, "rt", encoding="utf-8-sig", newline="") as file:
             yield file
     else:
-        with path.open(encoding="utf-8", newline="") as file:
+        with path.open(encoding="utf-8-sig", newline="") as file:
             yield file
 
 

@@ -1,5 +1,10 @@
 """Whole runs: what the scenario of the report shows, cut to one burst."""
 
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -133,3 +138,35 @@ def test_a_sweep_runs_every_policy_and_tells_the_frontier(burst: str) -> None:
     assert sorted(told) == ["static:4", "static:5"]
     assert table[0].startswith("| policy | GPU-hours | x bound |")
     assert [row.split(" | ")[0] for row in table[2:]] == ["| static:4", "| static:5"]
+
+
+SWEEPS = """
+from controlplane.simulation.sweep import sweep
+if __name__ == "__main__":
+    sweep("seed-000-day", ["static:4", "static:5", "static:6", "static:7"], 1)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL])
+def test_no_run_of_a_sweep_outlives_the_process_that_started_it(
+    tmp_path: Path, how: signal.Signals
+) -> None:
+    script = tmp_path / "sweeps.py"
+    script.write_text(SWEEPS)
+    with subprocess.Popen([sys.executable, script], stderr=subprocess.PIPE) as sweeping:
+        while len(busy_children(sweeping.pid)) < 2:
+            assert sweeping.poll() is None
+            time.sleep(0.1)
+        sweeping.send_signal(how)
+        # Whoever still runs holds the pipe, so it ends with the last of them; a day takes a minute.
+        sweeping.communicate(timeout=20)
+
+        assert sweeping.returncode != 0
+
+
+def busy_children(pid: int) -> set[int]:
+    """Give the children that have computed for a second: in the middle of a run."""
+    told = subprocess.check_output(["ps", "-A", "-o", "pid=,ppid=,cputimes="], text=True)
+    rows = [[int(cell) for cell in line.split()] for line in told.splitlines()]
+    return {child for child, parent, seconds in rows if parent == pid and seconds > 0}

@@ -149,6 +149,25 @@ def test_a_wrong_trace_is_told_with_its_own_file_and_line(tmp_path: Path) -> Non
     assert refused(path) == ["load.csv:3: t_s: x: must be a number, 0 or more"]
 
 
+def test_a_trace_that_is_nowhere_is_told_with_its_field_and_what_ships(tmp_path: Path) -> None:
+    (line,) = refused(changed(tmp_path, ("{poisson: {rate: 200}}", "{trace: {file: gone.csv}}")))
+
+    assert line.startswith(
+        "own.yaml: models.chat-70b.streams.chat.arrivals.trace.file: gone.csv: must be a file"
+    )
+    assert "azure-2023-conv.csv.gz" in line
+
+
+def test_a_file_written_on_windows_is_read_and_one_that_is_no_text_refused(tmp_path: Path) -> None:
+    path = changed(tmp_path)
+    text = path.read_text()
+    path.write_bytes(b"\xef\xbb\xbf" + text.replace("\n", "\r\n").encode())
+    assert load_scenario(str(path)).scenario.duration_s == 7200
+
+    path.write_bytes(text.encode("utf-16"))
+    assert refused(path) == [f"{path}: is not UTF-8 text: byte 0 is 0xff"]
+
+
 def test_a_trace_without_the_columns_its_law_needs_is_refused(tmp_path: Path) -> None:
     (tmp_path / "load.csv").write_text("t_s\n0\n")
     path = changed(

@@ -40,6 +40,13 @@ def test_a_gzipped_file_reads_like_a_plain_one(tmp_path: Path) -> None:
     assert read_trace(written(tmp_path, "t_s\n1\n", "load.csv.gz")).at.tolist() == [1.0]
 
 
+@pytest.mark.parametrize("name", ["load.csv", "load.csv.gz"])
+def test_the_mark_a_spreadsheet_puts_in_front_is_no_part_of_the_header(
+    tmp_path: Path, name: str
+) -> None:
+    assert read_trace(written(tmp_path, "\ufefft_s\n1\n", name)).at.tolist() == [1.0]
+
+
 @pytest.mark.parametrize(
     ("name", "requests", "mean_s"),
     [
@@ -95,5 +102,7 @@ def test_a_file_with_many_faults_tells_the_first_twenty_and_how_many_more(tmp_pa
 def test_a_missing_or_broken_file_is_one_sentence(tmp_path: Path) -> None:
     (tmp_path / "bad.csv.gz").write_bytes(b"not gzip")
 
-    assert "cannot be read" in faults(tmp_path / "none.csv")[0]
+    missing = tmp_path / "none.csv"
+
+    assert faults(missing) == [f"{missing}: cannot be read: No such file or directory"]
     assert "cannot be read" in faults(tmp_path / "bad.csv.gz")[0]
