@@ -9,14 +9,14 @@ in one `leave`; every ticket a call hands out is started; and `poll` is called a
 some turns come by time alone. A request of several slots gathers them: nobody passes it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from math import inf
 from typing import Generic
 
-from controlplane.decide.admission.capacity import LENT, SERVING, Pool, SlotCount
+from controlplane.decide.admission.capacity import LENT, SERVING, Pool
 from controlplane.decide.admission.limits import Limits
-from controlplane.decide.admission.queues import Queues
+from controlplane.decide.admission.standing import NEVER, Standing
 from controlplane.decide.admission.verdicts import (
     ADMITTED,
     ADMITTED_LENT,
@@ -35,36 +35,28 @@ from controlplane.domain.reasons import ReasonCode
 LOW = Priority.LOW.rank
 MINIMUM_SERVICE = ReasonCode.MINIMUM_SERVICE
 QUEUE_FULL, QUEUE_BYTES_FULL = ReasonCode.QUEUE_FULL, ReasonCode.QUEUE_BYTES_FULL
-_NEVER = 1 << 29  # more slots than anyone has
 
 
-class Admission(SlotCount, Generic[Request]):
+class Admission(Standing[Request], Generic[Request]):
     """The slots and queues of one model."""
 
     __slots__ = (
         "_bounds",
-        "_empty",
         "_heaviest",
         "_keep",
         "_lines",
         "_per_slot_s",
         "_prompt_limit",
-        "_queues",
         "_ready",
         "_reserve",
         "_service_s",
         "_shares",
         "held",
-        "limits",
-        "patience",
     )
 
     def __init__(self, policy: AdmissionPolicy) -> None:
         """Start with no slots: requests queue until `capacity` brings some."""
-        super().__init__()
-        self.limits = Limits.of(policy)
-        self.patience = self.limits.patience
-        self._queues: Queues[Request] = Queues(self.limits)
+        super().__init__(policy)
         self._lines = self._queues.lines
         self._bounds = self.limits.bounds
         self._service_s = self._per_slot_s = 1.0
@@ -75,20 +67,6 @@ class Admission(SlotCount, Generic[Request]):
         self._prompt_limit = self.limits.prompt
         self.held = False
         self._look_ahead()
-
-    @property
-    def waiting(self) -> int:
-        """How many wait, of all classes."""
-        return self._queues.waiting
-
-    @property
-    def queued(self) -> Sequence[int]:
-        """How many wait of each class, by rank."""
-        return self._queues.queued
-
-    def heads(self) -> Iterator[Ticket[Request]]:
-        """Give the longest waiting of each class."""
-        return self._queues.longest()
 
     def offer(
         self,
@@ -171,16 +149,6 @@ class Admission(SlotCount, Generic[Request]):
             started.append(ticket)
         return started
 
-    def next_due(self, now: Instant) -> Instant:
-        """Give the next instant at which `expire` or `poll` may have something to do."""
-        return self._queues.next_due(now)
-
-    @property
-    def room(self) -> int:
-        """How many must arrive at least before one of them finds its queue full."""
-        bounds = zip(self.limits.bounds, self._queues.queued, strict=True)
-        return min(_NEVER, *(max(0, int(min(b, _NEVER)) - q) for b, q in bounds))
-
     def capacity(
         self, now: Instant, *, ready: int, slots: int, lent: int = 0, service_s: float = 0.0
     ) -> Sequence[Ticket[Request]]:
@@ -219,11 +187,11 @@ class Admission(SlotCount, Generic[Request]):
         waits while slots are free is low, kept off them by that reserve.
         """
         if self.held or self.limits.capped or self._queues.heavy:
-            self._empty = (_NEVER, _NEVER, _NEVER)
+            self._empty = (NEVER, NEVER, NEVER)
         else:
-            self._empty = (0, 0, _NEVER if self.lent > 0 else self._reserve)
+            self._empty = (0, 0, NEVER if self.lent > 0 else self._reserve)
         pairs = zip(self._lines, self._empty, strict=True)
-        self._keep = [_NEVER if line else slots for line, slots in pairs]
+        self._keep = [NEVER if line else slots for line, slots in pairs]
 
     def _queue_up(self, now: Instant, ticket: Ticket[Request]) -> Verdict | Ticket[Request]:
         """Start it if it is its turn, else let it wait if there is room, else refuse it."""
@@ -245,8 +213,8 @@ class Admission(SlotCount, Generic[Request]):
     def _join(self, ticket: Ticket[Request]) -> Ticket[Request]:
         """Join the end of the class's queue."""
         self._queues.add(ticket)
-        self._keep[ticket.rank] = _NEVER
-        if ticket.weight > 1 or self.limits.single:
+        self._keep[ticket.rank] = NEVER
+        if ticket.weight > 1 or (self.limits.single and self._queues.waiting == 1):
             self._look_ahead()
         return ticket
 
@@ -274,7 +242,7 @@ class Admission(SlotCount, Generic[Request]):
             queues.served_minimum(now)
         self.free -= ticket.weight
         self.in_flight[rank] += ticket.weight
-        if ticket.weight > 1 or self.limits.single:
+        if ticket.weight > 1 or (self.limits.single and not queues.waiting):
             self._look_ahead()
         elif not self._lines[rank]:
             self._keep[rank] = self._empty[rank]

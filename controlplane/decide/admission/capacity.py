@@ -4,6 +4,7 @@ Which endpoint serves a request is the balancer's choice; admission only sees to
 run than there are slots.
 """
 
+from collections.abc import Sequence
 from enum import Enum
 
 from controlplane.domain.priorities import PRIORITIES
@@ -48,6 +49,15 @@ class SlotCount:
         elif pool is LENT:
             self.lent_free -= weight
             self.in_flight[rank] += weight
+
+    def passed(self, held: Sequence[int]) -> None:
+        """Count what a stretch of requests left behind that came while nobody waited.
+
+        `held` is the change of the slots each class holds, in service, by rank.
+        """
+        for rank, more in enumerate(held):
+            self.in_flight[rank] += more
+            self.free -= more
 
     def rehome(self, rank: int, weight: int, source: Pool, target: Pool) -> None:
         """Count a running request's slots elsewhere: its replica drains, or a lender is promoted.

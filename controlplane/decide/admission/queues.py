@@ -16,6 +16,7 @@ from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.quantities import Instant
 from controlplane.domain.reasons import ReasonCode
 
+LOWEST = len(PRIORITIES) - 1
 ADMITTED, AGED = ReasonCode.ADMITTED, ReasonCode.AGED  # an enum's look-up is slow, a name's is not
 
 
@@ -45,8 +46,10 @@ class Queues(Generic[Request]):
         ticket.waits = True
         self.waiting += 1
         self.queued[rank] += 1
-        self.bytes[rank] += ticket.size
-        self.heavy += ticket.weight > 1
+        if ticket.size:
+            self.bytes[rank] += ticket.size
+        if ticket.weight > 1:
+            self.heavy += 1
 
     def take_head(self, ticket: Ticket[Request]) -> None:
         """Let the head of its queue go."""
@@ -63,8 +66,10 @@ class Queues(Generic[Request]):
         rank = ticket.rank
         self.waiting -= 1
         self.queued[rank] -= 1
-        self.bytes[rank] -= ticket.size
-        self.heavy -= ticket.weight > 1
+        if ticket.size:
+            self.bytes[rank] -= ticket.size
+        if ticket.weight > 1:
+            self.heavy -= 1
 
     def served_minimum(self, now: Instant) -> None:
         """Note that minimum service was given."""
@@ -147,17 +152,21 @@ class Queues(Generic[Request]):
 
     def _capped(self, now: Instant, spare: int, busy: Sequence[int]) -> Ticket[Request] | None:
         """The same where each class has a hard cap; who has aged may use the cap it rose to."""
-        limits = self.limits
-        best: tuple[int, Instant] | None = None
-        chosen = None
-        for ticket in self.heads():
-            rank = ticket.rank
-            aged = rank > 0 and ticket.arrived + limits.ageing_s <= now
+        ageing, caps = self.limits.ageing_s, self.limits.caps
+        best, chosen = LOWEST + 1, None
+        for line in self.lines:
+            if not line:
+                continue
+            ticket = line[0]
+            rank, weight = ticket.rank, ticket.weight
+            aged = rank > 0 and ticket.arrived + ageing <= now
             level = rank - aged
-            allowed = any(busy[r] + ticket.weight <= limits.caps[r] for r in {rank, level})
-            kept = level == len(PRIORITIES) - 1 and spare < ticket.weight
-            if allowed and not kept and (best is None or (level, ticket.arrived) < best):
-                best, chosen = (level, ticket.arrived), ticket
+            if busy[rank] + weight > caps[rank] and busy[level] + weight > caps[level]:
+                continue
+            if level == LOWEST and spare < weight:
+                continue
+            if level < best or (chosen and level == best and ticket.arrived < chosen.arrived):
+                best, chosen = level, ticket
                 self.why = AGED if aged else ADMITTED
         return chosen
 

@@ -61,6 +61,11 @@ class Book:
         if self.first_breach == inf:  # what broke before is known by now, and was earlier
             self.first_breach = at
 
+    def turn_more_away(self, rank: int, code: ReasonCode, count: int) -> None:
+        """Note so many more of the same, none of them the first."""
+        self.turned_away[rank] += count
+        self._refusals[rank].extend([code] * count)
+
     def refuse(self, rank: int, code: ReasonCode) -> None:
         """Note a request that was sent away for what it is."""
         self._refusals[rank].append(code)
@@ -85,10 +90,10 @@ class Book:
             for rank, arrived in enumerate(_by_rank(page, first, until)):
                 self.by_rank[rank].arrived += arrived
             # Whoever was set apart since the last look is among those who came since.
-            seconds = page.service_list
+            waited = 0.0
             if self.apart:
                 page.apart[self.apart] = True
-            waited = sum([seconds[index] for index in self.apart])
+                waited = sum(page.service_s[self.apart].tolist())
             self._add_work(until - first - len(self.apart), _sum(page, first, until) - waited)
             self.apart.clear()
         for rank, starts in enumerate(self.starts):
@@ -187,7 +192,8 @@ def _sum(page: Page, first: int, until: int) -> float:
     """Add the seconds; the numbers of a list lie all over the memory, an array's side by side."""
     if until - first > FEW:
         return float(page.service_s[first:until].sum())
-    return sum(page.service_list[first:until])
+    seconds: list[float] = page.service_s[first:until].tolist()
+    return sum(seconds)
 
 
 def _by_rank(page: Page, first: int, until: int) -> list[int]:
@@ -195,5 +201,5 @@ def _by_rank(page: Page, first: int, until: int) -> list[int]:
     if until - first > FEW:
         counts: list[int] = np.bincount(page.rank[first:until], minlength=N).tolist()
         return counts
-    ranks = page.rank_list[first:until]
+    ranks = page.rank[first:until].tolist()
     return [ranks.count(rank) for rank in RANKS]

@@ -4,7 +4,6 @@ Waits count when a request starts, latencies when it ends, as they would be seen
 requests is no number; it is idle.
 """
 
-from bisect import bisect_left
 from typing import TypeAlias
 
 import numpy as np
@@ -27,7 +26,7 @@ def percentiles(book: Book, now: float, until: int) -> tuple[Percentiles, Percen
     """Give the P99 of waits and of latencies by rank; `until` is the newest page's next index."""
     since = now - WINDOW_S
     page = book.pages[-1]
-    first = bisect_left(page.at_list, since - page.longest_s)
+    first = int(page.at.searchsorted(since - page.longest_s))
     waiting = 0
     for recent in book.recent_starts:
         for rows in recent:
@@ -48,9 +47,9 @@ def _of_few(
     at_once = [0 for _ in RANKS]
     waits: list[list[float]] = [[] for _ in RANKS]
     latencies: list[list[float]] = [[] for _ in RANKS]
-    columns = page.at_list, page.rank_list, page.service_list
-    plain = zip(*(column[first:until] for column in columns), strict=True)
-    for (at, rank, service_s), apart in zip(plain, page.apart[first:until].tolist(), strict=True):
+    columns = (page.at, page.rank, page.service_s, page.apart)
+    rows = (column[first:until].tolist() for column in columns)
+    for at, rank, service_s, apart in zip(*rows, strict=True):
         if not apart:
             at_once[rank] += at > since
             if since < at + service_s <= now:

@@ -92,6 +92,21 @@ class Slots:
             engine.idle.extend(run[1] for run in cut)
         return cut
 
+    def split(self) -> tuple[list[Run], list[Run]]:
+        """Give what runs on slots in service, in order of end, and what else is in the heap."""
+        homes, free = self.homes, self.free
+        runs = [run for run in self.running if homes[run[1]] is free]
+        aside = [run for run in self.running if homes[run[1]] is not free]
+        runs.sort()
+        return runs, aside
+
+    def go_on(self, running: list[Run], free: list[int]) -> None:
+        """Go on with this in the heap and these slots free in service, in this order."""
+        self.running[:] = running
+        heapify(self.running)
+        self.free.clear()
+        self.free.extend(free)
+
     def remove(self, engine: Engine) -> None:
         """Forget an engine that is out of service and does nothing."""
         for slot in engine.slots:

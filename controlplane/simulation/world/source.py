@@ -1,10 +1,9 @@
 """The requests still to come at one front door, a page of them at a time.
 
-A page keeps its columns twice: as lists for the loop and for what concerns few requests, since
-Python handles a list's numbers several times faster than an array's, and as arrays for the rest.
+A page keeps arrays. Whoever looks at requests one by one takes a list of just those, since Python
+handles a list's numbers several times faster than an array's.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterator
 from math import inf
 
@@ -26,16 +25,18 @@ class Page:
 
     __slots__ = (
         "_by_end",
+        "_ties",
         "apart",
         "at",
-        "at_list",
         "end",
+        "ended",
+        "ends",
         "longest_s",
+        "order",
         "output",
+        "present",
         "prompt",
         "rank",
-        "rank_list",
-        "service_list",
         "service_s",
     )
 
@@ -44,25 +45,39 @@ class Page:
         self.at = chunk.at
         self.rank = chunk.rank
         self.service_s = chunk.service_s
-        self.at_list: list[float] = chunk.at.tolist()
-        self.rank_list: list[int] = chunk.rank.tolist()
-        self.service_list: list[float] = chunk.service_s.tolist()
-        self.longest_s = max(self.service_list, default=0.0)
+        self.longest_s = float(chunk.service_s.max(initial=0.0))
         self.prompt = chunk.prompt_tokens
         self.output = chunk.output_tokens
         self.end: NDArray[np.float64] = chunk.at + chunk.service_s
         self.apart: NDArray[np.bool_] = np.zeros(len(chunk.at), dtype=np.bool_)
+        self.order = np.argsort(self.end)
+        self.ends = self.end[self.order]
+        self.ended = self.ends.searchsorted(self.at, "right")
+        self.present = np.arange(len(self.at)) - self.ended
+        self._ties = np.unique(
+            np.concatenate(
+                (self.ends[:-1][self.ends[1:] == self.ends[:-1]], self.at[self.end <= self.at])
+            )
+        )
         # By class and end, so that what ended lately is one slice.
         self._by_end: list[tuple[NDArray[np.intp], NDArray[np.float64]]] = []
         for rank in RANKS:
-            own = np.flatnonzero(chunk.rank == rank)
-            own = own[np.argsort(self.end[own])]
+            own = self.order[self.rank[self.order] == rank]
             self._by_end.append((own, self.end[own]))
 
     @property
     def last_end(self) -> float:
         """When the last of its plain requests ends."""
-        return max((float(ends[-1]) for _, ends in self._by_end if len(ends)), default=-inf)
+        return float(self.ends[-1]) if len(self.ends) else -inf
+
+    def distinct(self, first: int, stop: int) -> int:
+        """Give the index up to which no two plain ends fall together from `first` on."""
+        if not len(self._ties):
+            return stop
+        following = self._ties.searchsorted(self.at[first])
+        if following == len(self._ties):
+            return stop
+        return min(stop, int(self.at.searchsorted(self._ties[following])))
 
     def latencies(self, rank: int, since: float, now: float) -> NDArray[np.float64]:
         """Give the latencies of a class's plain requests that ended after `since`, up to `now`."""
@@ -73,7 +88,7 @@ class Page:
 
     def at_once(self, since: float, until: int) -> NDArray[np.intp]:
         """Count by rank the plain requests that came after `since`, before index `until`."""
-        first = bisect_right(self.at_list, since)
+        first = int(self.at.searchsorted(since, "right"))
         plain = self.rank[first:until][~self.apart[first:until]]
         return np.bincount(plain, minlength=N)
 
@@ -81,16 +96,13 @@ class Page:
 class Source:
     """A cursor over a model's traffic."""
 
-    __slots__ = ("_chunks", "at", "index", "page", "prompts", "rank", "service_s", "tokens")
+    __slots__ = ("_chunks", "index", "page", "prompts", "tokens")
 
     def __init__(self, traffic: Traffic | None) -> None:
         """Open the traffic; None brings no requests."""
         self._chunks = _pages(traffic) if traffic is not None else iter(())
         self.page = Page(_NOTHING)
         self.index = 0  # of the next request, within the page
-        self.at: list[float] = []
-        self.rank: list[int] = []
-        self.service_s: list[float] = []
         self.prompts: list[int] | None = None
         self.tokens: list[int] | None = None  # prompt and output together
         self.turn()
@@ -102,7 +114,6 @@ class Source:
             return False
         self.page = page = Page(chunk)
         self.index = 0
-        self.at, self.rank, self.service_s = page.at_list, page.rank_list, page.service_list
         self.prompts = self.tokens = None
         if page.prompt is not None:
             total = page.prompt if page.output is None else page.prompt + page.output
@@ -112,18 +123,18 @@ class Source:
     @property
     def used_up(self) -> bool:
         """Say whether every request of the page has arrived."""
-        return self.index >= len(self.at)
+        return self.index >= len(self.page.at)
 
     def until(self, to: float) -> int:
         """Give the index after the last request of the page that arrives by then."""
-        return bisect_right(self.at, to, self.index)
+        return max(self.index, int(self.page.at.searchsorted(to, "right")))
 
     def arrival(self, ahead: int) -> float:
         """Give when the request so many after the next one arrives; no later than that for sure."""
-        index = self.index + ahead
-        if index < len(self.at):
-            return self.at[index]
-        return self.at[-1] if self.at and not self.used_up else inf
+        if self.used_up:
+            return inf
+        at = self.page.at
+        return float(at[min(self.index + ahead, len(at) - 1)])
 
 
 _NOTHING = Chunk(np.zeros(0), np.zeros(0, np.int8), np.zeros(0))

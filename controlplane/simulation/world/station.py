@@ -1,18 +1,17 @@
-"""The front door of one model: requests arrive, get a slot or wait, and end. The hot loop.
+"""The front door of one model: requests arrive, get a slot or wait, and end.
 
-A million requests pass here in two seconds, so the loop is one function with local names, and only
-what is out of the ordinary leaves it. Its time is seconds since the world's start.
+A million requests pass here in a second. So while nobody would wait they pass as arrays, else in
+loops that only leave to here what is out of the ordinary. Time is seconds since the world's start.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from heapq import heappop, heappush
-from math import inf
-from operator import length_hint
+from math import fsum, inf
 from typing import NamedTuple, TypeAlias
 
 from controlplane.decide.admission.admission import Admission
 from controlplane.decide.admission.capacity import LENT
-from controlplane.decide.admission.verdicts import ADMITTED, OK, Ticket, Verdict
+from controlplane.decide.admission.verdicts import OK, Ticket, Verdict
 from controlplane.domain.policies import AdmissionPolicy
 from controlplane.domain.reasons import ReasonCode
 from controlplane.simulation.traffic import Traffic
@@ -20,6 +19,10 @@ from controlplane.simulation.world.book import WINDOW_S, Book
 from controlplane.simulation.world.engines import Engine
 from controlplane.simulation.world.slots import PART, TIMER, Slots
 from controlplane.simulation.world.source import Source
+from controlplane.simulation.world.stretches import Stretch
+from controlplane.simulation.world.turn_by_turn import one_by_one, the_long_way
+
+A_FEW = 64  # requests that are passed faster one by one than all at once
 
 ISOLATED = Verdict(ReasonCode.BREAKER_OPEN, 503)  # no want of capacity: nobody is to wake for it
 IN_TURN = ReasonCode.ADMITTED  # a name is looked up faster than an enum's member
@@ -57,7 +60,7 @@ class Station:
         self.tokens_on: dict[int, int] = {}  # by slot, of the request that started there last
         self.died: list[Engine] = []  # killed by a request since the world last looked
         self.shut = False  # a person isolated the model
-        self._timer = inf  # when the queue must be looked at, at the latest
+        self.timer = inf  # when the queue must be looked at, at the latest
         self._offered: Handle = 0.0  # where prompts matter: the request just offered
 
     def run(self, to: float, halt_from: float = inf) -> float:
@@ -71,7 +74,7 @@ class Station:
             book.reduce(source.index)
             if not source.turn():
                 break
-            book.forget_before(source.at[0] - WINDOW_S)
+            book.forget_before(float(source.page.at[0]) - WINDOW_S)
             book.open(source.page)
         self.now = self._complete(to)
         return self.now
@@ -84,7 +87,8 @@ class Station:
     @property
     def busy_slot_s(self) -> float:
         """Slot time used up to now: what is still running counts as far as it has come."""
-        ahead = sum(run[0] - self.now for run in self.slots.running if run[1] != TIMER)
+        # Exactly added, for the heap's order depends on how requests were passed.
+        ahead = fsum(run[0] - self.now for run in self.slots.running if run[1] != TIMER)
         return self.book.busy_s - ahead
 
     def safe_until(self) -> float:
@@ -94,11 +98,11 @@ class Station:
     def revise(self, policy: AdmissionPolicy, wait_limits: tuple[float, ...]) -> None:
         """Go on under another policy; who waits keeps waiting, who runs keeps running."""
         self.book.wait_limits = wait_limits
-        self._start(self.admission.revise(self.now, policy), self.now)
+        self.start(self.admission.revise(self.now, policy), self.now)
 
     def place(self, engine: Engine, *, serving: bool = False, lent: int = 0) -> None:
         """Put an engine into service, lend part of it, or take it out."""
-        self._start(self.slots.place(self.now, engine, serving=serving, lent=lent), self.now)
+        self.start(self.slots.place(self.now, engine, serving=serving, lent=lent), self.now)
 
     def remove(self, engine: Engine) -> None:
         """Take an engine away with all that runs on it."""
@@ -118,39 +122,38 @@ class Station:
         for ticket in self.admission.heads():
             self.book.waits_since(ticket.arrived, ticket.rank, now)
 
-    # ------------------------------------------------------------------ the loop
+    # ------------------------------------------------------------------ arrivals and ends
     def _arrive(self, stop: int, halt_from: float) -> bool:
         """Let requests arrive up to an index of the page; True when one was worth stopping at."""
-        source, first = self.source, self.source.index
-        running, free, homes = self.slots.running, self.slots.free, self.slots.homes
-        take, put, release = free.popleft, free.append, self.admission.release
-        careful = self._prompts_matter()
-        offer = self._refuse if self.shut else self._offerer(careful=careful)
-        # Where any engine is odd no verdict is this one, and every request goes the long way.
-        at_once = None if careful or self.slots.odd else ADMITTED
-        arrivals = iter(source.at[first:stop])  # it knows how many are left: no need to count
-        for at, rank, service_s in zip(
-            arrivals, source.rank[first:stop], source.service_s[first:stop], strict=True
-        ):
-            while running[0][0] <= at:
-                end, slot, done, _, _ = heappop(running)
-                if homes[slot] is free:
-                    put(slot)
-                    started = release(end, done)
-                    if started:
-                        self._start(started, end)
-                else:
-                    self._end_aside(end, slot, done)
-            verdict = offer(at, service_s, rank)
-            if verdict is at_once:
-                heappush(running, (at + service_s, take(), rank, at, at))
-                continue
-            source.index = stop - length_hint(arrivals)
-            if self._settle(verdict, at, rank, service_s) >= halt_from:
-                self.now = at
+        if self.shut or self.slots.odd or self._prompts_matter():
+            return the_long_way(self, stop, halt_from)
+        source = self.source
+        while source.index < stop:
+            until = min(stop, self._sweep(stop) + A_FEW)
+            if one_by_one(self, until, halt_from):
                 return True
-        source.index = max(first, stop)
         return False
+
+    def _sweep(self, stop: int) -> int:
+        """Pass those who come while nobody would wait, all at once; give who may be the first."""
+        source, admission, slots = self.source, self.admission, self.slots
+        first, at_once = source.index, admission.at_once
+        if stop - first < A_FEW or at_once is None:
+            return first
+        runs, aside = slots.split()
+        stretch = Stretch(source.page, first, runs)
+        until = stretch.reach(stop, admission.free, at_once)
+        went = stretch.through(until, slots.free) if until - first >= A_FEW else None
+        if went is None:
+            return until
+        admission.passed(went.held)
+        source.index = until
+        last = float(source.page.at[until - 1])
+        for run in sorted(aside):
+            if run[0] <= last:
+                self.end_aside(*run[:3])
+        slots.go_on(went.runs + [run for run in aside if run[0] > last], went.free)
+        return until
 
     def _complete(self, to: float) -> float:
         """Let requests end up to `to` while none arrives; stop where an engine dies."""
@@ -159,20 +162,12 @@ class Station:
             end, slot, rank, _, _ = heappop(running)
             if homes[slot] is free:
                 free.append(slot)
-                self._start(self.admission.release(end, rank), end)
+                self.start(self.admission.release(end, rank), end)
             else:
-                self._end_aside(end, slot, rank)
+                self.end_aside(end, slot, rank)
             if self.died:
                 return end
         return to
-
-    def _offerer(self, *, careful: bool) -> Callable[[float, Handle, int], Answer]:
-        return self._offer_prompted if careful else self.admission.offer
-
-    def _refuse(self, at: float, service_s: Handle, rank: int) -> Answer:
-        """Answer whoever comes while the model is isolated."""
-        del at, service_s, rank
-        return ISOLATED
 
     def _prompts_matter(self) -> bool:
         """Say whether prompts matter to this model's admission or engines."""
@@ -180,23 +175,28 @@ class Station:
             self.kv_room < inf or self.admission.limits.reads_prompts
         )
 
-    def _offer_prompted(self, at: float, service_s: Handle, rank: int) -> Answer:
-        """Offer the next request with its prompt."""
+    def offer(self, at: float, service_s: float, rank: int) -> Answer:
+        """Offer the next request, with its prompt where prompts matter."""
+        if self.shut:
+            return ISOLATED
         source = self.source
+        if not self._prompts_matter():
+            self._offered = service_s
+            return self.admission.offer(at, service_s, rank)
         prompts, tokens = source.prompts or (), source.tokens or ()
         prompt, total = prompts[source.index], tokens[source.index]
         weight = self.admission.limits.weigh(total, 0)
-        self._offered = Prompted(_seconds(service_s), weight, prompt, total)
+        self._offered = Prompted(service_s, weight, prompt, total)
         return self.admission.offer(at, self._offered, rank, weight, 0, prompt)
 
     # ------------------------------------------------------------------ out of the ordinary
-    def _settle(self, verdict: Answer, at: float, rank: int, service_s: float) -> float:
+    def settle(self, verdict: Answer, number: int, rank: int, at: float, service_s: float) -> float:
         """Carry out a verdict that is not plain; give the time if it is worth stopping at."""
-        source, book = self.source, self.book
-        book.apart.append(source.index - 1)
+        book = self.book
+        book.apart.append(number)
         if isinstance(verdict, Ticket):
-            if at + self.admission.patience < self._timer:
-                self._arm(at + self.admission.patience)
+            if at + self.admission.patience < self.timer:
+                self.arm(at + self.admission.patience)
         elif verdict.retry_after_s is not None:
             book.turn_away(rank, verdict.code, at)
             if self.refused_at == inf:
@@ -210,7 +210,7 @@ class Station:
             book.refuse(rank, verdict.code)
         return inf if self.died else -inf
 
-    def _start(self, tickets: Sequence[Ticket[Handle]], now: float) -> None:
+    def start(self, tickets: Sequence[Ticket[Handle]], now: float) -> None:
         """Let those who waited begin."""
         for ticket in tickets:
             if ticket.code is not IN_TURN:
@@ -252,7 +252,7 @@ class Station:
             self.place(engine)
             self.cut(engine)
 
-    def _end_aside(self, end: float, slot: int, rank: int) -> None:
+    def end_aside(self, end: float, slot: int, rank: int) -> None:
         """A timer, or the end of a request that ran on a lent slot or outside service."""
         if slot == TIMER:
             self._look(end)
@@ -260,24 +260,24 @@ class Station:
         home = self.slots.homes[slot]
         home.append(slot)
         if home is self.slots.lent:
-            self._start(self.admission.release(end, rank, 1, LENT), end)
+            self.start(self.admission.release(end, rank, 1, LENT), end)
 
-    def _arm(self, at: float) -> None:
+    def arm(self, at: float) -> None:
         """See that the queue is looked at by then."""
-        if at < self._timer:
-            self._timer = at
+        if at < self.timer:
+            self.timer = at
             heappush(self.slots.running, (at, TIMER, 0, 0.0, 0.0))
 
     def _look(self, at: float) -> None:
         """Let those go who waited too long, and those start whose turn came by time alone."""
-        self._timer = inf
+        self.timer = inf
         admission = self.admission
         for ticket in admission.expire(at):
             self.book.turn_away(ticket.rank, admission.refusal(ticket).code, at)
             self.refused_at = min(self.refused_at, at)
-        self._start(admission.poll(at), at)
+        self.start(admission.poll(at), at)
         if admission.waiting:
-            self._arm(min(admission.next_due(at), at + admission.patience))
+            self.arm(min(admission.next_due(at), at + admission.patience))
 
 
 def _seconds(handle: Handle) -> float:
