@@ -34,6 +34,12 @@ def live(loop: OpenLoop, seconds: float, token_s: float | None) -> Callable[[], 
     return draw
 
 
+def aside(text: str) -> None:
+    """Tell people at a terminal; a script is not spoken to."""
+    if sys.stderr.isatty():
+        click.echo(text, err=True)
+
+
 def _head(loop: OpenLoop, seconds: float) -> str:
     now = loop.now()
     if now > seconds:

@@ -10,7 +10,7 @@ from typing import Any
 
 import uvloop
 
-from controlplane.cli.load_live import live
+from controlplane.cli.load_live import aside, live
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.priorities import PRIORITIES
 from controlplane.domain.quantities import ModelName
@@ -114,6 +114,9 @@ def _model(loaded: Loaded, wanted: str | None) -> ModelName:
 async def _run(asked: Asked, plan: Planned) -> dict[str, Any]:
     stop = _Stop(asyncio.get_running_loop())
     runs: dict[str, Any] = {}
+    if asked.url is None:
+        engines = f"{asked.engines} x {asked.slots} slots"
+        aside(f"bringing up {', '.join(asked.variants)}, each with {engines}")
     for targets in _turns(asked, plan):
         async with targets as standing_now, session() as opened:
             loop = OpenLoop(opened, standing_now)

@@ -14,6 +14,8 @@ from controlplane.emulation.load.variants import Variant
 from tests.cli.filled import Said
 from tests.emulation.stand import MODEL, engine_process
 
+SLOTS, SERVICE_S = 4, 0.115  # seconds of a request at the least, whatever was drawn
+SPARE_S = 0.5  # the last requests of a busy machine leave after their time
 BURST = ("--begin", "29", "--seconds", "4")  # of seed-000, 60 times as fast: low comes at 1 s
 
 
@@ -41,6 +43,11 @@ async def asked(engine: str) -> None:
             await asyncio.sleep(0.05)
 
 
+def simulated(report: dict[str, Any], variant: str) -> float:
+    p99: float = report["expected"][variant]["high"]["wait_p99_s"]
+    return p99
+
+
 def high(report: dict[str, Any], variant: str) -> dict[str, Any]:
     figures: dict[str, Any] = report["runs"][variant]["classes"]["high"]
     return figures
@@ -49,26 +56,30 @@ def high(report: dict[str, Any], variant: str) -> dict[str, Any]:
 @pytest.mark.slow
 @pytest.mark.timeout(120)
 async def test_in_one_run_high_waits_far_less_by_priority_than_in_one_queue() -> None:
-    code, said = await called("--ab", *BURST, "--json")
+    code, said = await called("--ab", *BURST, "--slots", str(SLOTS), "--json")
     report = json.loads(said)
 
     assert code == 0
     assert set(report["runs"]) == set(Variant)
     for run in report["runs"].values():
         assert [of["broken"] for of in run["classes"].values()] == [{}, {}, {}]
-    assert high(report, "fifo")["wait_p99_s"] > 3 * high(report, "priority")["wait_p99_s"]
-    assert high(report, "none")["wait_p99_s"] > 3 * high(report, "priority")["wait_p99_s"]
+    # What a busy machine adds, it adds to all of them: the backlog is the difference.
+    backlog_s = simulated(report, "fifo") - simulated(report, "priority")
+    ours = high(report, "priority")["wait_p99_s"]
+    assert backlog_s > 2
+    assert high(report, "fifo")["wait_p99_s"] - ours > backlog_s / 2
+    assert high(report, "none")["wait_p99_s"] - ours > backlog_s / 2
     assert high(report, "priority")["refused"] == {}
     # A queue refuses nobody; a bucket cannot let more through than it has tokens.
     assert high(report, "fifo")["served"] == high(report, "fifo")["sent"]
     bucket = report["runs"]["bucket"]
     assert set(high(report, "bucket")["refused"]) == {"no-token"}
     served = sum(of["served"] for of in bucket["classes"].values())
-    assert served <= bucket["slots"] + 1.05 * (report["seconds"] + 1) * bucket["slots"] / 0.12
+    assert served <= SLOTS + (report["seconds"] + SPARE_S) * SLOTS / SERVICE_S
     # The same schedule everywhere, and virtual time beside it.
     assert len({high(report, name)["sent"] for name in report["runs"]}) == 1
     assert report["expected"]["fifo"]["high"]["arrived"] == high(report, "fifo")["sent"]
-    assert len(report["compared"]) == 5
+    assert any("token" in sentence for sentence in report["compared"])
 
 
 @pytest.mark.slow

@@ -36,7 +36,9 @@ def figures(
     of = Counter(one.ending for one in outcomes)
     timed = [one for one in outcomes if one.ending in (Ending.SERVED, Ending.UNFINISHED)]
     first = [one.first_byte - one.wish.at for one in timed if one.first_byte is not None]
-    waits = None if token_s is None else [one.wait(token_s) for one in timed]
+    waits = (
+        None if token_s is None else [w for one in timed if (w := waited(one, token_s)) is not None]
+    )
     return {
         "sent": len(outcomes),
         "served": of[Ending.SERVED],
@@ -48,6 +50,12 @@ def figures(
         **_percentiles("first_byte", first),
         "in_time_ratio": _in_time(outcomes, token_s, limit_s),
     }
+
+
+def waited(one: Outcome, token_s: float) -> float | None:
+    """Give a wait; of who may still be served without having waited at all it is not known."""
+    wait = one.wait(token_s)
+    return None if one.ending is Ending.UNFINISHED and not wait else wait
 
 
 def lag_p99(outcomes: Sequence[Outcome]) -> float | None:

@@ -57,6 +57,14 @@ def test_the_refused_are_late_and_whoever_may_still_be_in_time_is_not_judged() -
     assert found["in_time_ratio"] == pytest.approx(1 / 3, abs=1e-6)
 
 
+def test_of_who_may_not_have_waited_at_all_no_wait_is_known() -> None:
+    running = outcome(0, 0.5, Ending.UNFINISHED, tokens=10)
+    waiting = outcome(0, 3.0, Ending.UNFINISHED, tokens=10)
+
+    assert figures([running], TOKEN_S, 1.0)["wait_max_s"] is None
+    assert figures([running, waiting], TOKEN_S, 1.0)["wait_p50_s"] == 2.0
+
+
 def test_lateness_of_this_machine_is_in_the_latency_and_told() -> None:
     late = Outcome(Wish(1.0, 0, 1, streams=False), 1.5, 1.7, Ending.SERVED)
 
