@@ -2,13 +2,11 @@
 
 import asyncio
 import os
-import random
 import signal
 from pathlib import Path
 
 import pytest
 
-from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.reasons import ReasonCode
 from tests.gateway.engine import Engine
 from tests.gateway.running import (
@@ -23,7 +21,6 @@ from tests.gateway.running import (
     running,
 )
 
-NEVER = BreakerPolicy(failures=None)  # many resets in a row are what is wanted
 MEGABYTES_4 = b"x" * (4 << 20)
 
 
@@ -150,31 +147,3 @@ async def test_envoy_killed_frees_every_slot_and_a_new_one_serves(tmp_path: Path
         os.kill(envoy.pid, signal.SIGKILL)
         await run.until(lambda: envoy.starts == 2)
         await one_slot(run)
-
-
-async def test_counters_return_to_zero_after_random_disconnects(
-    tmp_path: Path, front: Front
-) -> None:
-    chance = random.Random(7)
-    async with (
-        Engine() as engine,
-        running(tmp_path, a_plan(a_model(endpoint(engine, 4), breaker=NEVER)), **front) as run,
-    ):
-
-        async def one() -> None:
-            how = chance.choice(
-                ["at-once", "sleep=0.02", "sleep=0.2", "stream=5", "stream", "reset"]
-            )
-            key = chance.choice(["key-high", "key-medium", "key-low"])
-            made = await call(run.port, how=how, key=key, body=b"x" * chance.choice([0, 9, 9999]))
-            await asyncio.sleep(chance.choice([0, 0, 0.005, 0.05]))
-            chance.choice([made.fin, made.rst])()
-
-        for _ in range(40):
-            await asyncio.gather(*(one() for _ in range(25)))
-        await run.quiet()
-        sums = run.gateway.counts.sums()[CHAT]
-        assert sum(t.admitted for t in sums) == sum(t.ended for t in sums)
-        assert all(t.arrived == t.admitted + t.left + sum(t.refused.values()) for t in sums)
-        engine.release.set()
-        assert [(await ask(run.port)).status for _ in range(8)] == [200] * 8
