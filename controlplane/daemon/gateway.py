@@ -30,7 +30,7 @@ from controlplane.gateway.planning import Around, plan_of
 from controlplane.gateway.queues import queues
 from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.loops.reconcile import Shell
-from controlplane.ports import BreakersView, EngineAt, UnavailableError
+from controlplane.ports import BreakersView, ClusterSettings, EngineAt, UnavailableError
 from controlplane.settings import folder_beside
 
 WORKER = "controlplane.cli.admission_worker"
@@ -106,6 +106,10 @@ class ServedGateway:
     async def ejected(self) -> Mapping[ModelName, int] | None:
         """Count the replicas it leaves alone now, for they failed."""
         return None if self._gateway is None else await self._gateway.ejected()
+
+    async def settings(self, model: ModelName) -> Sequence[ClusterSettings] | None:
+        """Give Envoy's settings for a model, as rendered and as they are in force."""
+        return None if self._gateway is None else await self._gateway.settings(model)
 
     def _states(self) -> Mapping[ModelName, Breaker]:
         return {} if self._gateway is None else dict(self._gateway.breakers.states)

@@ -54,6 +54,9 @@ class WorldDoor:
     async def ejected(self) -> None:
         """Nobody balances over replicas here: none is left alone."""
 
+    async def settings(self, model: ModelName) -> None:
+        """No balancer is ours here."""
+
     async def follow(self) -> NoReturn:
         """See what people isolated, for ever; what cannot be read leaves the door as it is."""
         while True:

@@ -4,6 +4,7 @@ import asyncio
 import re
 from collections.abc import Sequence
 from contextlib import suppress
+from typing import Any
 from urllib.parse import urlencode
 
 import aiohttp
@@ -54,6 +55,15 @@ class Admin:
                         return True
                     await asyncio.sleep(AGAIN_S)
         return False
+
+    async def cluster(self, name: str) -> dict[str, Any] | None:
+        """Give a cluster as it is in force; None where Envoy does not tell, or has none."""
+        asked = {"resource": "dynamic_active_clusters", "name_regex": f"^{re.escape(name)}$"}
+        said = await self._ask("GET", f"/config_dump?{urlencode(asked)}")
+        if said is None:
+            return None
+        found = msgspec.json.decode(said).get("configs", ())
+        return next((one["cluster"] for one in found if one["cluster"]["name"] == name), None)
 
     async def _gauges(self, what: str) -> dict[str, int] | None:
         """Give one figure of every cluster, added up by model."""

@@ -42,8 +42,11 @@ from controlplane.gateway.past import Past
 from controlplane.gateway.site import GatewayOptions, prepare
 from controlplane.gateway.workers import Crew
 from controlplane.gateway.written import encoded, put, put_all, sweep
+from controlplane.ports.doors import ClusterSettings
 from controlplane.render.envoy import bootstrap, plan_faults, whole, xds_files
+from controlplane.render.envoy.clusters import clusters
 from controlplane.render.envoy.names import cluster_name
+from controlplane.render.envoy.settled import written
 
 LOOK_EVERY_S = 0.25
 KNOWN_WITHIN_S = 1.0  # Envoy usually needs milliseconds to read a file of endpoints
@@ -138,6 +141,20 @@ class Gateway:
     async def ejected(self) -> Mapping[ModelName, int] | None:
         """Count the replicas that are left alone now; without Envoy nobody leaves any alone."""
         return None if self.envoy is None else await self._admin.ejected()
+
+    async def settings(self, model: ModelName) -> list[ClusterSettings] | None:
+        """Give Envoy's settings for a model: as rendered, and as it says that they are."""
+        if self.envoy is None:
+            return None
+        found = []
+        names = [cluster_name(model, lent=lent) for lent in (False, True)]
+        for rendered in clusters(self.plan, self.site.folder):
+            if rendered["name"] in names:
+                live = await self._admin.cluster(rendered["name"])
+                told = None if live is None else written(live)
+                name, ours = rendered["name"], written(rendered)
+                found.append(ClusterSettings(name=name, rendered=ours, live=told))
+        return found
 
     async def stop(self, *, leave_envoy: bool = False) -> None:
         """End; running and queued requests get their grace.

@@ -1,11 +1,11 @@
 """What requests come through, if they come through this daemon: set when it is there."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.queues import Queues
-from controlplane.ports import BreakerReads, BreakersView, QueueReads
+from controlplane.ports import BreakerReads, BreakersView, ClusterSettings, QueueReads
 
 
 @dataclass(slots=True)
@@ -26,3 +26,7 @@ class FrontDoor:
     async def ejected(self) -> Mapping[ModelName, int] | None:
         """Count the replicas that are left alone now, for they failed; None: not known."""
         return None if self.guards is None else await self.guards.ejected()
+
+    async def settings(self, model: ModelName) -> Sequence[ClusterSettings] | None:
+        """Give the balancer's settings for a model; None where no balancer is ours."""
+        return None if self.guards is None else await self.guards.settings(model)

@@ -24,7 +24,7 @@ from controlplane.ports.cluster import (
     UnavailableError,
     Workloads,
 )
-from controlplane.ports.doors import BreakerReads, BreakersView, QueueReads
+from controlplane.ports.doors import BreakerReads, BreakersView, ClusterSettings, QueueReads
 from controlplane.ports.journal import (
     DecisionQuery,
     DecisionReads,
@@ -43,6 +43,7 @@ __all__ = [
     "CatalogueStore",
     "CatalogueVersion",
     "Cluster",
+    "ClusterSettings",
     "DecisionQuery",
     "DecisionReads",
     "DecisionRow",

@@ -14,6 +14,7 @@ from controlplane.decide.breakers.happenings import (
 )
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.decisions import Choice
+from controlplane.domain.gateway import GatewayPlan, ServedModel
 from controlplane.domain.load import ModelLoad
 from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.priorities import PRIORITIES, Priority
@@ -21,7 +22,9 @@ from controlplane.domain.quantities import ModelName
 from controlplane.domain.queues import ClassQueue, ModelQueue, Passed, Queues
 from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.samples import number
-from controlplane.ports import BreakersView
+from controlplane.ports import BreakersView, ClusterSettings
+from controlplane.render.envoy.clusters import clusters
+from controlplane.render.envoy.settled import written
 from tests.browser.nodes import NOW
 
 LATELY_S = 60.0
@@ -101,6 +104,15 @@ class PaintedGuard:
     async def ejected(self) -> Mapping[ModelName, int] | None:
         """Leave one replica of one model alone."""
         return {HOT: 1}
+
+    async def settings(self, model: ModelName) -> Sequence[ClusterSettings] | None:
+        """Render what the balancer is told; what it runs with is a change behind."""
+        plan = GatewayPlan(models=(ServedModel(name=model),))
+        rendered = written(clusters(plan, "/var/lib/controlplane/gateway")[0])
+        live = rendered.replace('"connect_timeout": "2s"', '"connect_timeout": "5s"')
+        return [
+            ClusterSettings(name=model, rendered=rendered, live=live if model == HOT else rendered)
+        ]
 
 
 def changes() -> Sequence[tuple[float, Choice]]:

@@ -16,6 +16,7 @@ PAGES = (
     "/decisions",
     "/decisions/8",
     "/breakers",
+    "/breakers/chat-70b",
     "/costs",
     "/what-if",
     "/settings",

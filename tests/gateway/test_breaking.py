@@ -11,6 +11,7 @@ from controlplane.decide.replay import decide_again
 from controlplane.domain.overrides import Isolation
 from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.reasons import ReasonCode
+from controlplane.ports import ClusterSettings
 from tests.gateway.engine import Engine
 from tests.gateway.running import (
     CHAT,
@@ -205,3 +206,27 @@ async def test_engines_restarted_one_by_one_under_load_fail_no_request(
             over.set()
             await asyncio.gather(*clients)
             assert set(statuses) == {200}
+
+
+async def test_what_envoy_runs_with_is_what_is_rendered(tmp_path: Path) -> None:
+    """Also with the figures of seed-001, and after they have changed."""
+    seed = BreakerPolicy(
+        replica_failures=3, interval_s=30.0, ejection_s=60.0, pending=10, requests_per_connection=5
+    )
+    async with Engine() as engine:
+        ends = (endpoint(engine, 4), endpoint(engine, 4, "r1"))
+        async with running(tmp_path, a_plan(a_model(*ends))) as run:
+
+            async def told() -> list[ClusterSettings]:
+                found = await run.gateway.settings(CHAT) or []
+                assert [one.name for one in found] == [CHAT, f"{CHAT}~lent"]
+                return found
+
+            assert all(one.live == one.rendered for one in await told())
+            await run.gateway.update(a_plan(a_model(*ends, breaker=seed)))
+            async with asyncio.timeout(10.0):
+                while any(one.live != one.rendered for one in await told()):  # noqa: ASYNC110  # Envoy reads files
+                    await asyncio.sleep(0)
+            rendered = (await told())[0].rendered
+            assert '"max_pending_requests": 10' in rendered
+            assert '"base_ejection_time": "60s"' in rendered

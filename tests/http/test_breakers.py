@@ -1,7 +1,7 @@
 """The breakers over HTTP: where each stands, what was counted; and isolating a model by hand."""
 
 import csv
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from io import StringIO
 from typing import Any
@@ -15,7 +15,7 @@ from controlplane.domain.quantities import ModelName
 from controlplane.http.access import Role
 from controlplane.http.door import FrontDoor
 from controlplane.http.state import State
-from controlplane.ports import BreakersView, UnavailableError
+from controlplane.ports import BreakersView, ClusterSettings, UnavailableError
 from tests.builders import CHAT
 from tests.http.conftest import SMALL, T0, Client, Opened, a_token
 
@@ -41,6 +41,15 @@ class Guard:
 
     async def ejected(self) -> Mapping[ModelName, int] | None:
         return self.out
+
+    async def settings(self, model: ModelName) -> Sequence[ClusterSettings] | None:
+        if self.states is None:
+            raise UnavailableError("the gateway has not started yet")
+        return [
+            ClusterSettings(name=model, rendered="a\nb\nc", live="a\nx\nc"),
+            ClusterSettings(name=f"{model}~lent", rendered="a", live="a"),
+            ClusterSettings(name=f"{model}~more", rendered="a", live=None),
+        ]
 
 
 def through(guard: Guard) -> FrontDoor:
@@ -125,6 +134,27 @@ async def test_breakers_are_narrowed_and_come_as_a_table(opened: Opened, state: 
     assert (lines[CHAT]["state"], lines[SMALL]["failures"]) == ("open", "0.0")
     assert (await client.get("/api/v1/breakers?state=ajar")).status == 400
     assert (await client.get("/api/v1/breakers?model=unheard")).status == 404
+
+
+async def test_what_the_balancer_runs_with_is_compared_with_what_is_rendered(
+    opened: Opened, state: State, client: Client
+) -> None:
+    door = await opened(state, door=through(Guard({})))
+    starting = await opened(state, door=through(Guard(None)))
+    at = "/api/v1/breakers/chat/settings"
+
+    told = (await (await door.get(at)).json())["clusters"]
+    none = await (await client.get(at)).json()
+    late = await (await starting.get(at)).json()
+
+    assert [(one["live"] is None, one["lines"]) for one in told] == [
+        (False, ["@@ -1,3 +1,3 @@", " a", "-x", "+b", " c"]),
+        (False, []),
+        (True, []),
+    ]
+    assert (none["clusters"], none["why"]) == ([], "NoBalancer")
+    assert (late["clusters"], late["why"]) == ([], "Unreachable")
+    assert (await client.get("/api/v1/breakers/nobody/settings")).status == 404
 
 
 async def test_an_open_breaker_needs_attention(opened: Opened, state: State) -> None:

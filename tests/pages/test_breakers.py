@@ -1,7 +1,7 @@
 """The page of breakers, and isolating a model from it."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from pytest_aiohttp.plugin import AiohttpClient
@@ -11,7 +11,7 @@ from controlplane.domain.quantities import ModelName
 from controlplane.http.app import make_app
 from controlplane.http.door import FrontDoor
 from controlplane.http.state import State
-from controlplane.ports import BreakersView
+from controlplane.ports import BreakersView, ClusterSettings
 from tests.browser.nodes import NOW
 from tests.pages.conftest import Client
 
@@ -28,6 +28,10 @@ class ByHandAlone:
     async def ejected(self) -> Mapping[ModelName, int] | None:
         return None
 
+    async def settings(self, model: ModelName) -> Sequence[ClusterSettings] | None:
+        del model
+        return None
+
 
 async def text(client: Client, address: str = "/breakers") -> str:
     answer = await client.get(address, headers=HTML)
@@ -36,7 +40,7 @@ async def text(client: Client, address: str = "/breakers") -> str:
 
 
 def row(page: str, model: str) -> str:
-    found = re.search(rf'<tr id="breaker-{model}">(.*?)</tr>', page, re.DOTALL)
+    found = re.search(rf'<tr id="breaker-{model}"[^>]*>(.*?)</tr>', page, re.DOTALL)
     assert found
     return " ".join(re.sub(r"<[^>]+>", " ", found[1]).split())
 
@@ -130,3 +134,17 @@ async def test_the_simulated_world_says_that_it_counts_no_failures(
     assert "The simulated world has no broken answers to count" in page
     assert "closed" in row(page, CHAT)
     assert "0 of 5" not in page
+    assert "No balancer of ours stands before it" in await text(client, f"/breakers/{CHAT}")
+
+
+async def test_a_breakers_page_shows_its_changes_and_what_runs_otherwise(client: Client) -> None:
+    whisper, chat = (
+        await text(client, "/breakers/whisper-l3"),
+        await text(client, "/breakers/chat-70b"),
+    )
+
+    assert whisper.count('<tr id="decision-') == 3
+    assert "runs as rendered" in whisper
+    assert "runs otherwise" in chat
+    assert '<span class="removed">- &#34;connect_timeout&#34;: &#34;5s&#34;' in chat
+    assert (await client.get("/breakers/nobody", headers=HTML)).status == 404

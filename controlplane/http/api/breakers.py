@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from controlplane.http.api.route import Call, Route
 from controlplane.http.problems import missing
-from controlplane.http.reads.breakers import breaker_rows
-from controlplane.http.reads.shapes.breakers import BreakerRow
+from controlplane.http.reads.breakers import breaker_rows, breaker_settings
+from controlplane.http.reads.shapes.breakers import BreakerRow, BreakerSettings
 
 
 class BreakerFilter(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +38,13 @@ async def _breakers(call: Call) -> tuple[BreakerRow, ...]:
     return tuple(rows[wanted.offset : wanted.offset + wanted.limit])
 
 
+async def _settings(call: Call) -> BreakerSettings:
+    found = await breaker_settings(call.state, call.part("name"))
+    if found is None:
+        raise missing("model", call.part("name"))
+    return found
+
+
 def _table(rows: tuple[BreakerRow, ...]) -> list[dict[str, object]]:
     """Give of the last change its number, its time and its reason."""
     table = []
@@ -63,5 +70,13 @@ ROUTES = (
         tag="models",
         params=BreakerFilter,
         table=_table,
+    ),
+    Route(
+        method="GET",
+        path="/breakers/{name}/settings",
+        summary="How the balancer treats a model's replicas: as rendered, and what runs otherwise.",
+        run=_settings,
+        answer=BreakerSettings,
+        tag="models",
     ),
 )

@@ -4,6 +4,7 @@ from aiohttp import web
 
 from controlplane.http.frame import ERROR_PAGE, FRAGMENTS, LOGIN_PAGE, Fragment
 from controlplane.http.pages import (
+    breaker,
     breakers,
     costs,
     decision,
@@ -36,6 +37,7 @@ PAGES: tuple[Page, ...] = (
     decisions.PAGE,
     decision.PAGE,
     breakers.PAGE,
+    breaker.PAGE,
     costs.PAGE,
     whatif.PAGE,
     settings.PAGE,

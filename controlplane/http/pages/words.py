@@ -55,6 +55,7 @@ class Words:
             "Stale": _("The last answer is too old."),
             "Bad": _("The answer was no usable number."),
             "NotCounted": _("No front door of this daemon: nobody counts it here."),
+            "NoBalancer": _("There is no Envoy of this daemon before its replicas."),
             "NotNow": _("Nothing is counted while its requests are refused."),
             "ByHandAlone": _(
                 "The simulated world counts no failures: only people isolate a model."

@@ -14,10 +14,11 @@ from controlplane.domain.overrides import Isolation, isolated
 from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.quantities import Instant, ModelName
 from controlplane.domain.samples import Absence
+from controlplane.http.reads.catalogue import diff_lines
 from controlplane.http.reads.figures import Figure, unknown
 from controlplane.http.reads.lines import decision_line
 from controlplane.http.reads.queues import NOT_COUNTED
-from controlplane.http.reads.shapes.breakers import BreakerRow
+from controlplane.http.reads.shapes.breakers import BreakerRow, BreakerSettings, ClusterRow
 from controlplane.http.reads.shapes.decisions import DecisionLine
 from controlplane.http.state import State
 from controlplane.ports import BreakersView, DecisionQuery, UnavailableError
@@ -26,6 +27,7 @@ LOOP = "breakers"
 NEWEST = 500  # changes read for the last of each model
 BY_HAND_ALONE = "ByHandAlone"
 NOT_NOW = "NotNow"
+NO_BALANCER = "NoBalancer"
 MODELS_AT_ONCE = 50  # then others get their turn
 
 
@@ -45,6 +47,27 @@ async def breaker_rows(state: State) -> tuple[BreakerRow, ...]:
 async def breaker_row(state: State, name: str) -> BreakerRow | None:
     """Give one model's breaker; None where the model is not catalogued."""
     return next((row for row in await breaker_rows(state) if row.model == name), None)
+
+
+async def breaker_settings(state: State, name: str) -> BreakerSettings | None:
+    """Give the balancer's settings for a model; None where the model is not catalogued."""
+    if name not in state.in_force.catalogue.models:
+        return None
+    try:
+        found = await state.door.settings(ModelName(name))
+    except UnavailableError:
+        return BreakerSettings(model=name, clusters=(), why=str(Absence.UNREACHABLE))
+    clusters = [
+        ClusterRow(
+            name=one.name,
+            rendered=one.rendered,
+            live=one.live,
+            lines=() if one.live is None else diff_lines(one.live, one.rendered),
+        )
+        for one in found or ()
+    ]
+    why = NO_BALANCER if found is None else None
+    return BreakerSettings(model=name, clusters=tuple(clusters), why=why)
 
 
 async def _rows(state: State) -> tuple[BreakerRow, ...]:

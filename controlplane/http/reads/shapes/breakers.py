@@ -28,3 +28,20 @@ class BreakerRow(msgspec.Struct, frozen=True, kw_only=True):
     recovery_s: float  # how long a replica that began anew needs to answer
     flaps: bool  # it is let in again before it can have recovered
     last: DecisionLine | None = None  # its last change
+
+
+class ClusterRow(msgspec.Struct, frozen=True, kw_only=True):
+    """The balancer's settings for a model's replicas: as rendered, and what runs differently."""
+
+    name: str
+    rendered: str
+    live: str | None  # None: the balancer does not tell
+    lines: tuple[str, ...] = ()  # from what runs to what is rendered; none where they are the same
+
+
+class BreakerSettings(msgspec.Struct, frozen=True, kw_only=True):
+    """What stands before a model's replicas."""
+
+    model: str
+    clusters: tuple[ClusterRow, ...]
+    why: str | None = None  # why there are none
