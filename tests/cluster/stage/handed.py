@@ -36,14 +36,16 @@ class Handed:
 
     stage: Scene
     fleet: str
+    more: str = ""  # that ScaledObjects are to say
     scaler: str = field(default_factory=lambda: f"127.0.0.1:{free_port()}")
 
     @asynccontextmanager
     async def daemon(self, *options: str) -> AsyncIterator[Daemon]:
         """Run it; once more, and it is the same one restarted."""
-        fleet = f"{self.fleet}keda: {{scaler_address: {self.scaler}, polling_s: {POLLING_S}}}\n"
-        said = ("--mode", "act", "--scaler", self.scaler, *options)
-        async with self.stage.daemon(fleet, *said) as daemon:
+        said = f"scaler_address: {self.scaler}, polling_s: {POLLING_S}{self.more}"
+        fleet = f"{self.fleet}keda: {{{said}}}\n"
+        given = ("--mode", "act", "--scaler", self.scaler, *options)
+        async with self.stage.daemon(fleet, *given) as daemon:
             yield daemon
 
     @asynccontextmanager
