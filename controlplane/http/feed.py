@@ -22,10 +22,12 @@ from controlplane.http.encoding import encoded
 from controlplane.http.frame import FRAGMENTS, Glance
 from controlplane.http.pages.language import chosen_language
 from controlplane.http.problems import ProblemError, bad
+from controlplane.http.reads.breakers import breaker_rows
 from controlplane.http.reads.costs import CostQuery, costs
 from controlplane.http.reads.decisions import decision_list
 from controlplane.http.reads.fleet import fleet
 from controlplane.http.reads.models import model_rows
+from controlplane.http.reads.queues import queue_rows
 from controlplane.http.state import STATE, State
 from controlplane.ports import DecisionQuery
 
@@ -44,7 +46,8 @@ class Watch(msgspec.Struct, frozen=True, kw_only=True):
     """What to follow. Everything else in the address goes to the fragments."""
 
     topics: Annotated[
-        str, Meta(description="Read models as JSON: fleet, models, decisions, costs, runs.")
+        str,
+        Meta(description="As JSON: fleet, models, queues, breakers, decisions, costs, runs."),
     ] = ""
     events: Annotated[str, Meta(description="Pieces of pages as HTML, by their names.")] = ""
     model: Annotated[str, Meta(description="For decisions: only about this model.")] = ""
@@ -67,6 +70,14 @@ async def _models(state: State, _glance: Glance) -> object:
     return await model_rows(state)
 
 
+async def _queues(state: State, _glance: Glance) -> object:
+    return await queue_rows(state)
+
+
+async def _breakers(state: State, _glance: Glance) -> object:
+    return await breaker_rows(state)
+
+
 async def _runs(state: State, _glance: Glance) -> object:
     return await state.whatif.runs()
 
@@ -74,6 +85,8 @@ async def _runs(state: State, _glance: Glance) -> object:
 TOPICS: Mapping[str, Read] = {
     "fleet": _fleet,
     "models": _models,
+    "queues": _queues,
+    "breakers": _breakers,
     "decisions": _decisions,
     "costs": _costs,
     "runs": _runs,

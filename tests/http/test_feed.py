@@ -41,7 +41,7 @@ async def next_event(response: ClientResponse, *names: str) -> Event:
 
 
 async def test_a_topic_is_the_read_model_as_json(client: Client) -> None:
-    async with client.get(FEED, params={"topics": "fleet,models,decisions,costs,runs"}) as stream:
+    async with client.get(FEED, params={"topics": ",".join(TOPICS)}) as stream:
         got = [await next_event(stream, *TOPICS) for _ in TOPICS]
 
     assert stream.content_type == "text/event-stream"
@@ -50,7 +50,7 @@ async def test_a_topic_is_the_read_model_as_json(client: Client) -> None:
     assert fleet["top"]["cluster"] == "test"
 
 
-TOPICS = ("fleet", "models", "decisions", "costs", "runs")
+TOPICS = ("fleet", "models", "queues", "breakers", "decisions", "costs", "runs")
 
 
 async def test_the_stream_speaks_at_once_so_that_the_page_knows_it_lives(client: Client) -> None:

@@ -43,7 +43,7 @@ API = "/api/v1"
         ("/overrides/chat/preview?verb=pin&replicas=99", "replicas", "99", "must be from 1 to 8"),
         ("/overrides/chat/preview?verb=pause&replicas=2", "replicas", "2", "belongs to pin only"),
         ("/overrides/*/preview?verb=pin&replicas=2", "subject", "*", "must be one model"),
-        ("/feed", "topics", "", "must name some of: fleet, models, decisions, costs, runs"),
+        ("/feed", "topics", "", "must name some of: fleet, models, queues, breakers"),
         ("/feed?topics=weather", "topics", "weather", "is none of fleet, models"),
         ("/feed?events=fleet", "events", "fleet", "is none of the events: there are none"),
     ],
