@@ -89,7 +89,8 @@ def served(painted: Served) -> Served:
             await painted.state.overrides.put(Override(subject=subject, by="test", at=NOW))
         assert isinstance(painted.state.clock, StillClock)
         painted.state.clock.at = NOW
-        painted.state.shared.forget("fleet")
+        for shown in ("fleet", "models", "breakers"):
+            painted.state.shared.forget(shown)
 
     asyncio.run_coroutine_threadsafe(restore(), painted.loop).result(90)
     return painted

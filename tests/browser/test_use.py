@@ -136,6 +136,39 @@ def test_pinning_holds_a_model_within_its_bounds(tab: Watched, served: Served) -
     assert _overrides(served)["sdxl"].pinned == 4
 
 
+def test_isolating_asks_why_and_says_so_until_it_is_let_in(tab: Watched, served: Served) -> None:
+    tab.page.goto("/breakers")
+    row = tab.page.locator("#breaker-sdxl")
+
+    row.get_by_role("link", name="Isolate").click()
+    sheet = tab.page.get_by_role("dialog")
+    expect(sheet).to_contain_text("requests that would be refused")
+    sheet.get_by_role("textbox").fill("corrupt weights")
+    sheet.get_by_role("button", name="Isolate").click()
+
+    expect(row).to_contain_text("corrupt weights")
+    held = _overrides(served)["sdxl"].isolated
+    assert held is not None
+    assert held.why == "corrupt weights"
+    tab.page.wait_for_load_state("load")
+    row.get_by_role("link", name="Let in").click()
+    sheet.get_by_role("button", name="Let in").click()
+    expect(row).not_to_contain_text("corrupt weights")
+    assert _overrides(served) == {}
+    assert tab.complaints == []
+
+
+def test_the_lanes_are_live(tab: Watched) -> None:
+    tab.page.goto("/queues?waiting=1")
+
+    expect(tab.page.locator("tbody")).to_have_count(2)
+    expect(tab.page.locator("#way-chat-70b-low .beads circle")).to_have_count(29)
+    with tab.page.expect_response("**/api/v1/feed?*queues*") as feed:
+        tab.page.reload()
+    assert feed.value.status == 200
+    assert tab.complaints == []
+
+
 def test_pausing_works_without_scripts(browser: Browser, served: Served) -> None:
     context = browser.new_context(
         base_url=served.address, java_script_enabled=False, locale="en-GB"
