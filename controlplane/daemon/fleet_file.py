@@ -90,7 +90,9 @@ class FleetFile:
         )
 
     def refuse(self, faults: tuple[str, ...], at: float) -> None:
-        """Remember why the newest file is not in force."""
+        """Remember why the newest file is not in force, and tell who reads the log."""
+        version = self.force.version.version
+        log.warning("the fleet file is refused", in_force=version, faults=faults)
         self.force.faults, self.force.refused_at = faults, at
         self.settle(faults)
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from structlog.testing import capture_logs
 
 from controlplane.clock import Clock
 from controlplane.daemon.fleet_file import Applying, FleetFile
@@ -192,6 +193,21 @@ async def test_a_fault_is_said_once_however_often_the_file_is_looked_at(
 
     rows = await reloading.journal.decisions(DecisionQuery(loop="catalogue"))
     assert [(row.decisive, row.repeats) for row in rows] == [(ReasonCode.CATALOGUE_REFUSED, 0)]
+
+
+async def test_who_reads_the_log_learns_of_a_refusal_once_with_its_faults(
+    reloading: Reloading,
+) -> None:
+    reloading.path.write_text(BAD)
+    with capture_logs() as logs:
+        await reloading.look()
+        await reloading.look()
+
+    (told,) = [line for line in logs if line["log_level"] == "warning"]
+    assert told["event"] == "the fleet file is refused"
+    assert told["in_force"] == 1
+    assert told["faults"] == reloading.faults
+    assert "currency: X" in told["faults"][0]
 
 
 async def test_what_another_daemon_applied_is_followed_and_decides(reloading: Reloading) -> None:
