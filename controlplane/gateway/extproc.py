@@ -29,7 +29,7 @@ from controlplane.render.envoy.names import (
 )
 
 PATH = "/envoy.service.ext_proc.v3.ExternalProcessor/Process"
-LONGEST_KEPT = 256  # characters of a path whose leave is kept for the next one
+LONGEST_KEPT = 256  # characters of a path or a refusal whose answer is kept for the next one
 # What stands at the end of an answer needs no change, only leave to go on.
 GO_ON = pb.ProcessingResponse(response_trailers=pb.TrailersResponse()).SerializeToString()
 
@@ -177,8 +177,12 @@ def _read(raw: bytes) -> tuple[dict[str, str], dict[str, object] | None]:
     return headers, body
 
 
-@lru_cache(maxsize=4096)
 def _refusing(refusal: Refusal) -> bytes:
+    """Word an answer, and keep it where others get the same: it does not name what was asked."""
+    return _kept(refusal) if len(refusal.body) <= LONGEST_KEPT else _worded(refusal)
+
+
+def _worded(refusal: Refusal) -> bytes:
     response: bytes = pb.ProcessingResponse(
         immediate_response=pb.ImmediateResponse(
             status=http_status.HttpStatus(code=refusal.status),
@@ -190,6 +194,9 @@ def _refusing(refusal: Refusal) -> bytes:
         )
     ).SerializeToString()
     return response
+
+
+_kept = lru_cache(maxsize=1024)(_worded)
 
 
 def _option(name: str, value: bytes) -> core.HeaderValueOption:

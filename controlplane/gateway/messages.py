@@ -12,7 +12,7 @@ from controlplane.gateway.tally import ClassTally
 class Open(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     """Begin: the first message."""
 
-    listen: str  # of the external processor, as gRPC writes addresses; empty: none
+    listen: str  # of the external processor: HOST:PORT or unix:PATH; empty: none
     secret: str
     share: float = 1.0  # of every model's slots, where nobody shares them out
     name: str = "worker"

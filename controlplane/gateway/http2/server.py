@@ -41,19 +41,11 @@ class Server:
                 peer, host.strip("[]"), int(port), backlog=BACKLOG, reuse_port=True
             )
 
-    @property
-    def port(self) -> int:
-        """Where it listens, if not on a Unix socket."""
-        if self._listening is None:
-            raise RuntimeError("nobody listens yet")
-        number: int = self._listening.sockets[0].getsockname()[1]
-        return number
-
     async def stop(self, grace_s: float) -> None:
         """Take nothing new; let calls under way end, for so long."""
         if self._listening is not None:
             self._listening.close()
-        for peer in self._peers:
+        for peer in list(self._peers):
             peer.connection.drain()
         if self._peers:
             self._empty.clear()
