@@ -124,6 +124,8 @@ class ReasonCode(StrEnum):
     BREAKER_CLOSED = "BreakerClosed"
     ISOLATED = "Isolated"
     REJOINED = "Rejoined"
+    # the store: what another version of the product wrote
+    OF_ANOTHER_VERSION = "OfAnotherVersion"
     # catalogue, costs, forecast
     CATALOGUE_APPLIED = "CatalogueApplied"
     CATALOGUE_REFUSED = "CatalogueRefused"

@@ -22,7 +22,7 @@ import msgspec
 from sqlalchemy import Row, bindparam, func, insert, select, update
 from sqlalchemy.ext.asyncio import AsyncConnection
 
-from controlplane.adapters.sql.codec import columns, decision_row, decode_actions
+from controlplane.adapters.sql.codec import code_of, columns, decision_row, decode_actions
 from controlplane.adapters.sql.database import Database, chunks
 from controlplane.adapters.sql.faults import StoreError
 from controlplane.adapters.sql.lines import Draft, Line, Lines
@@ -30,7 +30,6 @@ from controlplane.adapters.sql.tables import decisions
 from controlplane.adapters.sql.worlds import World
 from controlplane.domain.decisions import Choice, Ending, Outcome
 from controlplane.domain.quantities import Instant
-from controlplane.domain.reasons import ReasonCode
 from controlplane.domain.repeats import Written
 from controlplane.ports import DecisionRow
 
@@ -249,5 +248,5 @@ async def _count(connection: AsyncConnection, statement: Any, lines: Sequence[Li
 
 def _line(row: Any) -> Line:
     actions = decode_actions(row.actions)
-    said = Written(row.target, ReasonCode(row.decisive), actions, row.last_at)
+    said = Written(row.target, code_of(row.decisive), actions, row.last_at)
     return Line(row.id, said, row.repeats)

@@ -74,6 +74,7 @@ EVENTS = frozenset(
         ReasonCode.SQUATTING,
         ReasonCode.METERED,
         ReasonCode.RECONSTRUCTED,
+        ReasonCode.OF_ANOTHER_VERSION,
         ReasonCode.CATALOGUE_APPLIED,
         ReasonCode.CATALOGUE_REFUSED,
         ReasonCode.WORKLOAD_CREATED,

@@ -14,6 +14,11 @@ RECORDS: Table = {
         "the new fleet file has [{faults} faults|faults], so the old one stays in force[: {first}]",
         "A file with faults is never applied, not even in part.",
     ),
+    C.OF_ANOTHER_VERSION: Wording(
+        "Of another version",
+        "a rule spoke that this version does not know[: {code}]",
+        "A newer version of the product wrote it, and an older one reads it.",
+    ),
     C.METERED: Wording(
         "Metered",
         "device time was billed[ up to {until}]",

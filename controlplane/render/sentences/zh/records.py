@@ -14,6 +14,11 @@ RECORDS: Table = {
         "新的机群文件有[ {faults} 处|]错误，旧文件继续生效[：{first}]",
         "有错误的文件绝不生效，部分也不行。",
     ),
+    C.OF_ANOTHER_VERSION: Wording(
+        "来自其他版本",
+        "有一条本版本不认识的规则[：{code}]",
+        "由较新的版本写入，现由较旧的版本读取。",
+    ),
     C.METERED: Wording(
         "已计费",
         "设备时间已计费[至 {until}]",
