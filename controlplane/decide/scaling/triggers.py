@@ -115,7 +115,10 @@ def offered_load_high(seen: ScaleInput, now: Figures) -> Wish | None:
     work = min(now.steady_work, now.work)
     ceiling = seen.policy.scaling.burst_ceiling if now.broken else ceiling
     offered = work / (now.current * now.slots) if now.current else None
-    evidence = (Evidence("offered_load", offered, ceiling, ""), _work(now))
+    evidence = (
+        Evidence("offered_load", offered, ceiling, ""),
+        Evidence("work", work, None, "slots"),
+    )
     if work == 0 or (offered is not None and offered <= ceiling):
         return Wish(None, OFFERED_LOAD_WITHIN, evidence)
     return Wish(now.replicas_for(work, ceiling), OFFERED_LOAD_HIGH, evidence)
