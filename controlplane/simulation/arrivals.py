@@ -12,7 +12,7 @@ from math import inf
 from typing import Annotated, Any, ClassVar, TypeAlias
 
 import numpy as np
-from annotated_types import Ge, Gt, Len
+from annotated_types import Ge, Gt, Le, Len
 from numpy.typing import NDArray
 
 from controlplane.domain.policies import STRICT
@@ -21,7 +21,8 @@ from controlplane.simulation.replay import Replay
 
 BLOCK = 8192  # draws at once; large enough for numpy, small beside a chunk of any size
 
-Rate = Annotated[float, Ge(0)]  # requests per second
+MOST_RATE = 1e6  # requests per second; a scenario of a day would hold 86 thousand million
+Rate = Annotated[float, Ge(0), Le(MOST_RATE)]
 Segments: TypeAlias = Iterator[tuple[float, float]]  # (until when, rate), endless or not
 
 
@@ -31,7 +32,7 @@ class Poisson:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
-    rate: Annotated[float, Gt(0)]
+    rate: Annotated[float, Gt(0), Le(MOST_RATE)]
 
     def segments(self, rng: np.random.Generator) -> Segments:
         """Give the one rate, a virtual eternity at a time."""
@@ -46,7 +47,7 @@ class Bursts:
 
     __pydantic_config__: ClassVar[dict[str, Any]] = STRICT
 
-    rate: Annotated[float, Gt(0)]
+    rate: Annotated[float, Gt(0), Le(MOST_RATE)]
     """Requests per second while a burst lasts."""
     length_s: PositiveSeconds
     starts_s: Annotated[tuple[Seconds, ...], Len(1)]

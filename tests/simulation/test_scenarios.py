@@ -119,6 +119,7 @@ def test_every_fault_of_a_file_is_one_line_with_line_field_value_and_rule(tmp_pa
         ("    node_class: A100-80G\n    devices", "    node_class: H100\n    devices", "H100"),
         ("{poisson: {rate: 200}}", "{poisson: {rate: 200}, trace: {file: x}}", "exactly one"),
         ("clip_s: 15", "clip_s: 0.01", "is not above the shortest time"),
+        ("{poisson: {rate: 200}}", "{poisson: {rate: 1.0e+12}}", "must be at most 1000000"),
     ],
 )
 def test_what_does_not_hold_together_is_refused(
