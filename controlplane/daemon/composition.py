@@ -21,6 +21,7 @@ from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.ownership import sole_daemon
 from controlplane.adapters.sql.store import Store
 from controlplane.clock import Clock
+from controlplane.daemon import memory
 from controlplane.daemon.fleet_file import Applying, FleetFile, follow_others
 from controlplane.daemon.handing_over import Others, others
 from controlplane.daemon.listening import listening
@@ -39,7 +40,7 @@ from controlplane.daemon.surroundings import (
     embedded_surroundings,
 )
 from controlplane.daemon.systemd import here
-from controlplane.daemon.tidying import keep_what_is_there, name_scenarios, prune
+from controlplane.daemon.tidying import name_scenarios, prune
 from controlplane.daemon.world_door import WorldDoor
 from controlplane.decide.replay import decide_again
 from controlplane.domain.catalogue import Catalogue
@@ -71,6 +72,7 @@ class Daemon:
 
 async def serve(options: ServeOptions, started: Callable[[Daemon], None]) -> None:
     """Run until told to stop. Raises StartError or FaultsError when it cannot start."""
+    memory.share_one_arena()
     file = FleetFile(options.config)
     text = file.read()
     catalogue = parse_catalogue(text, file.name)  # a file with faults leaves no trace in the store
@@ -167,8 +169,8 @@ async def _run(
                 group.create_task(_guarded(one))
                 for one in _beside_others(options, store, shell, around, applying)
             ]
-            tasks.append(group.create_task(name_scenarios(state), name="scenarios"))
-            keep_what_is_there()
+            tasks += [group.create_task(one) for one in (name_scenarios(state), memory.settle())]
+            memory.keep_what_is_there()
             started(Daemon(address=address, state=state, stop=stop))
             systemd.ready(f"up at {address}")
             await stop.wait()

@@ -1,7 +1,6 @@
-"""What a daemon does beside its work: old rows go, memory is settled, scenarios get their names."""
+"""What a daemon does beside its work: old rows go, scenarios get their names."""
 
 import asyncio
-import gc
 from typing import NoReturn
 
 import structlog
@@ -17,12 +16,6 @@ PRUNE_AGAIN_S = 60.0  # after the store could not be had
 NAMED_AFTER_S = 1.0
 
 log = structlog.stdlib.get_logger(__name__)
-
-
-def keep_what_is_there() -> None:
-    """Let the collector never look again at what was made so far: that would hold up the loop."""
-    gc.collect()
-    gc.freeze()
 
 
 async def name_scenarios(state: State) -> None:
