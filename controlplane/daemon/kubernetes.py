@@ -147,8 +147,9 @@ async def _api(options: ServeOptions) -> Api:
 
 async def _world(api: Api, namespace: str) -> str:
     """Name the world after the namespace itself: another of the same name is another world."""
+    itself = Place(NAMESPACES, namespace, namespace)  # a Role inside it is enough to read it
     try:
-        found: dict[str, Any] = await api.get(Place(NAMESPACES, None, namespace), dict[str, Any])
+        found: dict[str, Any] = await api.get(itself, dict[str, Any])
     except MissingError as cause:
         made = f"kubectl create namespace {namespace}"
         raise StartError(f"namespace: there is no {namespace} at {api.host}; {made}") from cause

@@ -18,6 +18,7 @@ from controlplane.ports import UnavailableError
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 EXEC_S = 30.0
 NAMESPACE = "controlplane"  # where nothing says another
+_LIBRARYS = "Invalid kube-config file. "  # a sentence of its own, before the one that says why
 
 
 class AddressError(Exception):
@@ -108,18 +109,17 @@ def _file(path: Path) -> Path:
 
 
 async def _outside(path: Path, configuration: Configuration) -> KubeConfigLoader:
+    shown = f"kubectl config view --kubeconfig {path} shows what it says"
     try:
         loader = await load_kube_config(
             str(path), client_configuration=configuration, persist_config=False
         )
     except ConfigException as cause:
-        raise AddressError(f"kubeconfig: {path} cannot be used: {cause}") from cause
+        said = str(cause).removeprefix(_LIBRARYS).rstrip(". ")
+        raise AddressError(f"kubeconfig: {path} cannot be used: {said}; {shown}") from cause
     except Exception as cause:  # whatever a file that is no kubeconfig makes of the library
         said = " ".join(str(cause).split())[:200] or type(cause).__name__
-        raise AddressError(
-            f"kubeconfig: {path} is no kubeconfig ({said}); "
-            f"kubectl config view --kubeconfig {path} shows what it says"
-        ) from cause
+        raise AddressError(f"kubeconfig: {path} is no kubeconfig ({said}); {shown}") from cause
     host = str(configuration.host)
     if "server" not in (getattr(loader, "_cluster", None) or {}):
         raise AddressError(f"kubeconfig: {path} names no server; it is clusters[].cluster.server")

@@ -56,6 +56,23 @@ async def test_what_is_wrong_with_a_kubeconfig_is_one_sentence(
     assert "\n" not in str(told.value)
 
 
+@pytest.mark.parametrize(
+    "wrong", ["a: [", GOOD.replace("current-context: here", "current-context: x")]
+)
+async def test_the_command_that_shows_a_kubeconfig_ends_the_one_sentence(
+    wrong: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "config"
+    file.write_text(wrong, "utf-8")
+
+    with pytest.raises(AddressError) as told:
+        await connect(file)
+
+    said = str(told.value).replace(str(file), "FILE")
+    assert said.endswith("; kubectl config view --kubeconfig FILE shows what it says")
+    assert ". " not in said
+
+
 async def test_a_kubeconfig_that_is_not_there_is_said_to_be_so(tmp_path: Path) -> None:
     with pytest.raises(AddressError, match=f"there is no file {tmp_path / 'config'}"):
         await connect(tmp_path / "config")
