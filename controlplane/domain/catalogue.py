@@ -30,6 +30,14 @@ from controlplane.domain.versions import is_version
 
 _NAME = re.compile(r"[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
 
+_PART = "[a-z0-9](?:[-a-z0-9]*[a-z0-9])?"
+_OBJECT = re.compile(rf"(?=.{{1,253}}\Z){_PART}(?:\.{_PART})*")
+
+
+def is_object(written: str) -> bool:
+    """Say whether an object of a cluster can have that name (RFC 1123)."""
+    return _OBJECT.fullmatch(written) is not None
+
 
 def is_name(written: str) -> bool:
     """Say whether a name can be a Kubernetes label's value; models and classes become labels."""
@@ -185,7 +193,7 @@ class Variant:
     """Time from the label flip of a warm replica until it serves."""
     container: Container = field(default_factory=Container)
     """How it is started, beyond its image."""
-    deployment: str | None = None
+    deployment: Annotated[str, Predicate(is_object)] | None = None
     """An existing Deployment that is this variant's, by name; otherwise one is made."""
 
 

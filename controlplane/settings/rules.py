@@ -13,6 +13,7 @@ _PREDICATES = {
     "is_version": "is no version such as 12.8, 8.5.0 or 8.3.RC2",
     "is_pattern": "is no regular expression",
     "is_name": "is no name: letters, digits and - _ . inside, at most 63",
+    "is_object": "is no name in a cluster: small letters, digits and - . inside, at most 253",
     "is_address": "is no address such as http://prometheus.monitoring:9090",
     "is_label": "is no Prometheus label: letters, digits and _, a letter first",
     "is_host_port": "is no HOST:PORT such as controlplane-scaler.controlplane:50051",

@@ -151,6 +151,14 @@ FAULTS = {
             "there are controlplane, saving, service, seed-000, seed-001, seed-004"
         ),
     ),
+    "a Deployment no cluster can have": (
+        18,
+        "slots: 8\n        deployment: Their_Chat",
+        (
+            f"19: {VARIANT}.deployment: Their_Chat: is no name in a cluster: "
+            "small letters, digits and - . inside, at most 253"
+        ),
+    ),
     "a key written twice": (
         19,
         "slots: 4",
