@@ -64,11 +64,12 @@ async def test_what_another_writes_is_reported_and_put_right(stage: Scene) -> No
 
     async with stage.daemon(fleet_text()) as daemon:
         await stage.lanes.settle(serving=1, warm=1)
-        await stage.api.patch(f"{place}/scale", {"spec": {"replicas": 5}})
+        theirs = {"spec": {"replicas": 5}}
+        await stage.api.patch(f"{place}/scale", theirs, fieldManager="hasty-admin")
         await stage.api.until(place, lambda seen: seen["spec"]["replicas"] == 2, timeout_s=60)
         await stage.lanes.settle(serving=1, warm=1)
         rows = await daemon.decisions()
 
-    assert any("Drift" in said["code"] for row in rows for said in row["trail"]) or any(
-        "kubectl" in row["note"] or "replicas" in row["note"] for row in rows
-    )
+    (drift,) = [said for row in rows for said in row["trail"] if said["code"] == "WorkloadDrifted"]
+    assert "hasty-admin" in str(drift)
+    assert "spec.replicas" in str(drift)
