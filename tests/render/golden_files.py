@@ -7,6 +7,7 @@ import json
 from collections.abc import Callable
 from pathlib import Path
 
+from controlplane.domain.serving import Weights
 from controlplane.render.deployment import budget, deployment
 from controlplane.render.endpoints import model_service
 from controlplane.render.naming import Manifest
@@ -22,13 +23,18 @@ from tests.render.variants import (
     T4,
     everything,
     plain,
+    weighed,
 )
 
+HOST_PATH = Weights(kind="host-path", name="/srv/weights", mount_path="/weights")
+MODEL_CACHE = Weights(kind="local-model-cache", name="llama-8b")
 FOLDER = Path(__file__).parent / "golden"
 
 RENDERED: dict[str, Callable[[], Manifest | None]] = {
     "deployment-plain": lambda: deployment(plain(), 3),
     "deployment-everything": lambda: deployment(everything(), 0),
+    "deployment-host-path": lambda: deployment(weighed(HOST_PATH), 1),
+    "deployment-local-model-cache": lambda: deployment(weighed(MODEL_CACHE), 1),
     "budget": lambda: budget(plain()),
     "service": lambda: model_service(PLAIN, CATALOGUE.models[PLAIN], SPACE),
     "service-everything": lambda: model_service(EVERYTHING, CATALOGUE.models[EVERYTHING], SPACE),

@@ -1,5 +1,6 @@
 """Variants to be rendered: a plain one, and one that uses everything there is."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 from controlplane.domain.catalogue import Catalogue, Model, Need, NodeClass, Runtime, Variant
@@ -99,3 +100,9 @@ def plain(ground: Ground = SEEN) -> Placed:
 
 def everything() -> Placed:
     return placed(CATALOGUE, (EVERYTHING, NPU), 4, SPACE)
+
+
+def weighed(weights: Weights) -> Placed:
+    """Give the plain one with its weights beside it."""
+    of = plain()
+    return replace(of, model=replace(of.model, serving=Serving(weights=weights)))
