@@ -1,0 +1,88 @@
+"""What a fleet keeps ready on a real cluster: spares asleep, what outlives a zone, images."""
+
+import asyncio
+
+import aiohttp
+import pytest
+
+from controlplane.clock import stopwatch
+from tests.cluster.stage.daemon import Daemon
+from tests.cluster.stage.fleet_text import fleet_text
+from tests.cluster.stage.lanes import node_of
+from tests.cluster.stage.scene import Scene
+from tests.cluster.stage.waiting import until
+
+pytestmark = pytest.mark.timeout(240)  # engines load
+
+
+async def test_a_spare_sleeps_and_a_burst_wakes_it_into_service(stage: Scene) -> None:
+    await stage.nodes.add("T4", 1, zone="z1")
+    fleet = fleet_text(
+        slots=4, service_s=0.4, most=2, spare="kind: sleeping", engine="--may-sleep"
+    ).replace("pre_stop_s: 1", "pre_stop_s: 1\n      may_sleep: true")
+
+    async with stage.daemon(fleet) as daemon, stage.balancer() as balancer:
+        await stage.lanes.settle(serving=1, warm=1)
+        (spare,) = await stage.lanes.names("warm")
+
+        async def asleep() -> bool:
+            replicas = (await daemon.get("/api/v1/models/chat"))["replicas"]
+            return [one["name"] for one in replicas if one["sleeping"]] == [spare]
+
+        await until(asleep, 30.0)
+        await balancer.served(1, 20.0)
+        burst = asyncio.create_task(balancer.load(14.0, 12.0))
+        await balancer.served(2, 20.0)
+        assert spare in await stage.lanes.names("serving")
+        await burst
+        codes = await daemon.codes()
+
+    assert set(balancer.endings) == {"200"}
+    assert {"PutToSleep", "Woken", "Promoted"} <= codes
+
+
+async def test_surviving_a_zone_keeps_enough_in_each_and_says_the_price(stage: Scene) -> None:
+    here = await stage.nodes.add("T4", 1, zone="z1")
+    there = await stage.nodes.add("T4", 1, zone="z2")
+
+    async with stage.daemon(fleet_text(spares=0, scaling="survive_zone: true")) as daemon:
+        await stage.lanes.settle(serving=2)
+        nodes = {node_of(pod) for pod in await stage.lanes.pods("serving")}
+        detail = await daemon.get("/api/v1/models/chat")
+
+    assert nodes == {*here, *there}
+    assert detail["zone_margin"] == 1
+    assert detail["zone_margin_micros_per_hour"] == 530_000
+
+
+async def test_images_are_on_every_node_of_a_class_before_a_burst_needs_them(stage: Scene) -> None:
+    pull_s = 20.0
+    both = await stage.nodes.add("T4", 2, zone="z1", pull_s=pull_s)
+    fleet = fleet_text(spares=0).replace("pre_pull: none", "pre_pull: daemon-set")
+
+    async with stage.daemon(fleet) as daemon:
+
+        async def everywhere() -> bool:
+            found = [await stage.api.get(f"/api/v1/nodes/{name}") for name in both]
+            return all("emulated:1" in str(node["status"].get("images")) for node in found)
+
+        await until(everywhere, 90.0)
+        await stage.lanes.settle(90.0, serving=1)
+        (first,) = {node_of(pod) for pod in await stage.lanes.pods()}
+        await pin(daemon, 5)  # more than one node has devices for
+        began = stopwatch()
+        await stage.lanes.settle(60.0, serving=5)
+        took_s = stopwatch() - began
+        nodes = {node_of(pod) for pod in await stage.lanes.pods("serving")}
+
+    assert nodes == set(both) > {first}
+    assert took_s < pull_s
+
+
+async def pin(daemon: Daemon, replicas: int) -> None:
+    wanted = {"verb": "pin", "replicas": replicas}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{daemon.url}/api/v1/overrides/chat", json=wanted) as answer,
+    ):
+        answer.raise_for_status()
