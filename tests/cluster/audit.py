@@ -43,6 +43,12 @@ class Request(msgspec.Struct, rename="camel"):
         return self.response_status.code == 403
 
     @property
+    def right(self) -> tuple[str, ...]:
+        """Give what has to be granted for it."""
+        place = self.object_ref
+        return (self.verb, place.resource, place.subresource, place.namespace)
+
+    @property
     def what(self) -> str:
         """Name it for a failing test."""
         place = self.object_ref
@@ -77,3 +83,12 @@ class Audit:
     def refused(self, user: str) -> list[str]:
         """Name what a user was forbidden."""
         return [request.what for request in self.requests(user) if request.forbidden]
+
+    def lacked(self, user: str) -> list[str]:
+        """Name what a user was forbidden and never allowed: a right it has not.
+
+        An API server that has just started refuses until it has read its rules.
+        """
+        asked = self.requests(user)
+        allowed = {one.right for one in asked if not one.forbidden}
+        return [one.what for one in asked if one.forbidden and one.right not in allowed]

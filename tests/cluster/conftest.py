@@ -69,9 +69,14 @@ async def nodes(api: Api, namespace: str) -> AsyncIterator[Nodes]:
 
 
 @pytest.fixture
-async def stage(cluster: Cluster, api: Api, nodes: Nodes, namespace: str, tmp_path: Path) -> Scene:
-    """Give a namespace with the daemon's account, ready for a daemon."""
-    return await scene(cluster, api, nodes, namespace, tmp_path)
+async def stage(
+    cluster: Cluster, api: Api, nodes: Nodes, namespace: str, tmp_path: Path, audit: Audit
+) -> AsyncIterator[Scene]:
+    """Give a namespace with the daemon's account, ready for a daemon; a forbidden call fails it."""
+    made = await scene(cluster, api, nodes, namespace, tmp_path)
+    yield made
+    # ScaledObjects are for those to grant who have KEDA; without it the daemon says so and goes on.
+    assert [one for one in audit.lacked(made.account.user) if "scaledobjects" not in one] == []
 
 
 @pytest.fixture
