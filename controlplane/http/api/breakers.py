@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from controlplane.http.api.of_models import page_of
 from controlplane.http.api.route import Call, Route
 from controlplane.http.problems import missing
 from controlplane.http.reads.breakers import breaker_rows, breaker_settings
@@ -26,16 +27,8 @@ class BreakerFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 async def _breakers(call: Call) -> tuple[BreakerRow, ...]:
     wanted: BreakerFilter = call.params
-    if wanted.model is not None and wanted.model not in call.state.in_force.catalogue.models:
-        raise missing("model", wanted.model)
-    rows = [
-        row
-        for row in await breaker_rows(call.state)
-        if wanted.model in {None, row.model}
-        and wanted.team in {None, row.team}
-        and wanted.state in {None, row.state}
-    ]
-    return tuple(rows[wanted.offset : wanted.offset + wanted.limit])
+    rows = await breaker_rows(call.state)
+    return page_of(call.state, rows, wanted, lambda row: wanted.state in {None, row.state})
 
 
 async def _settings(call: Call) -> BreakerSettings:

@@ -7,8 +7,8 @@ import msgspec
 from msgspec import Meta
 
 from controlplane.domain.queues import REFUSALS
+from controlplane.http.api.of_models import page_of
 from controlplane.http.api.route import Call, Route
-from controlplane.http.problems import missing
 from controlplane.http.reads.queues import queue_rows
 from controlplane.http.reads.shapes.queues import QueueRow
 
@@ -25,16 +25,8 @@ class QueueFilter(msgspec.Struct, frozen=True, kw_only=True):
 
 async def _queues(call: Call) -> tuple[QueueRow, ...]:
     wanted: QueueFilter = call.params
-    if wanted.model is not None and wanted.model not in call.state.in_force.catalogue.models:
-        raise missing("model", wanted.model)
-    rows = [
-        row
-        for row in await queue_rows(call.state)
-        if wanted.model in {None, row.model}
-        and wanted.team in {None, row.team}
-        and (row.waiting.value or not wanted.waiting)
-    ]
-    return tuple(rows[wanted.offset : wanted.offset + wanted.limit])
+    rows = await queue_rows(call.state)
+    return page_of(call.state, rows, wanted, lambda row: row.waiting.value or not wanted.waiting)
 
 
 def _table(rows: Iterable[QueueRow]) -> Iterable[dict[str, Any]]:
