@@ -22,8 +22,10 @@ from controlplane.adapters.kubernetes.importing import (
 from controlplane.adapters.kubernetes.refusals import RefusedError
 from controlplane.cli.reaching import kubeconfig_option
 from controlplane.cli.stored import json_option
+from controlplane.domain.faults import Fault, FaultsError
 from controlplane.ports import UnavailableError
-from controlplane.render.imported import Imported, NotImportableError, imported
+from controlplane.render.importable import unusable
+from controlplane.render.imported import Imported, imported
 from controlplane.settings import written_text
 from controlplane.settings.manifests import manifests_text, read_manifests
 
@@ -65,8 +67,11 @@ def command(where: str | None, **asked: Unpack[Asked]) -> None:
     if file is not None:
         if asked["yes"] or asked["undo"]:
             raise click.UsageError("--yes and --undo are about a cluster: name NAMESPACE/NAME")
-        for manifest in read_manifests(written_text(file), str(file)):
-            _show(_read(manifest), asked)
+        manifests = read_manifests(written_text(file), str(file))
+        if not manifests:
+            raise FaultsError([Fault(str(file), None, "", "", "holds no manifest")])
+        for read in [_read(manifest, str(file)) for manifest in manifests]:
+            _show(read, asked)
         return
     namespace, slash, name = (where or "").partition("/")
     if not (namespace and slash and name):
@@ -94,7 +99,7 @@ async def _in_cluster(kubeconfig: Path | None, where: tuple[str, str], asked: As
 
 async def _over(api: Api, namespace: str, name: str, asked: Asked) -> None:
     manifest = await found(api, namespace, name)
-    read = _read(manifest)
+    read = _read(manifest, f"{namespace}/{name}")
     _show(read, asked)
     if not asked["yes"]:
         click.echo("Nothing was changed. --yes takes the number over.", err=True)
@@ -119,11 +124,11 @@ async def _back(api: Api, namespace: str, name: str, asked: Asked) -> None:
     )
 
 
-def _read(manifest: Manifest) -> Imported:
-    try:
-        return imported(manifest)
-    except NotImportableError as error:
-        raise click.ClickException(str(error)) from error
+def _read(manifest: Manifest, source: str) -> Imported:
+    faults = unusable(manifest, source)
+    if faults:
+        raise FaultsError(faults)
+    return imported(manifest)
 
 
 def _show(read: Imported, asked: Asked) -> None:

@@ -10,7 +10,9 @@ from typing import Any
 import msgspec
 
 from controlplane.render.corrections import corrected
+from controlplane.render.importable import number
 from controlplane.render.naming import Manifest
+from controlplane.render.unlike import unlike_hpa, unlike_scaled_object, unlike_trigger
 
 Tree = dict[str, Any]
 
@@ -37,10 +39,6 @@ GAINS = (
 )
 
 
-class NotImportableError(ValueError):
-    """The manifest is neither; the text is one sentence."""
-
-
 class Imported(msgspec.Struct, frozen=True, kw_only=True):
     """What was read."""
 
@@ -54,15 +52,8 @@ class Imported(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def imported(manifest: Manifest) -> Imported:
-    """Read one manifest."""
-    kind = str(manifest.get("kind", ""))
-    if kind == "ScaledObject":
-        return _scaled_object(manifest)
-    if kind == "HorizontalPodAutoscaler":
-        return _hpa(manifest)
-    raise NotImportableError(
-        f"kind: {kind or 'none'} cannot be imported: ScaledObject or HorizontalPodAutoscaler can"
-    )
+    """Read one manifest that `unusable` finds no fault with."""
+    return _scaled_object(manifest) if manifest["kind"] == "ScaledObject" else _hpa(manifest)
 
 
 def _scaled_object(manifest: Manifest) -> Imported:
@@ -76,11 +67,9 @@ def _scaled_object(manifest: Manifest) -> Imported:
         **_behavior(config.get("behavior", {})),
     }
     policy: Tree = {"scaling": scaling}
-    lacking = [
-        f"spec.{field}: there is no counterpart" for field in ("idleReplicaCount",) if field in spec
-    ]
-    for number, trigger in enumerate(spec.get("triggers", [])):
-        lacking += _trigger(f"spec.triggers[{number}]", trigger, policy)
+    lacking = [*unlike_scaled_object(right)]
+    for at, trigger in enumerate(spec.get("triggers", [])):
+        lacking += _trigger(f"spec.triggers[{at}]", trigger, policy)
     return Imported(
         kind="ScaledObject",
         name=manifest["metadata"]["name"],
@@ -100,9 +89,9 @@ def _hpa(manifest: Manifest) -> Imported:
         **_behavior(spec.get("behavior", {})),
     }
     policy: Tree = {"scaling": scaling}
-    lacking: list[str] = []
-    for number, metric in enumerate(spec.get("metrics", [])):
-        lacking += _metric(f"spec.metrics[{number}]", metric, policy)
+    lacking = [*unlike_hpa(manifest)]
+    for at, metric in enumerate(spec.get("metrics", [])):
+        lacking += _metric(f"spec.metrics[{at}]", metric, policy)
     return Imported(
         kind="HorizontalPodAutoscaler",
         name=manifest["metadata"]["name"],
@@ -142,9 +131,10 @@ def _trigger(place: str, trigger: Tree, policy: Tree) -> list[str]:
     """Read one trigger into the policy; give what could not be read."""
     kind, metadata = trigger.get("type"), trigger.get("metadata", {})
     if kind == "prometheus":
-        threshold = _number(metadata.get("threshold", ""))
+        threshold = number(metadata.get("threshold", ""))
         if threshold is not None and _query(metadata.get("query", ""), threshold, policy):
-            return []
+            per_replica = _reads_depth(metadata["query"])
+            return [*unlike_trigger(place, trigger, per_replica=per_replica)]
         return [f"{place}: nothing like {metadata.get('query')!r}; see models.NAME.queries"]
     if kind in {"external", "external-push"}:
         return [f"{place}: what {metadata.get('scalerAddress')} decides on is not known here"]
@@ -169,6 +159,11 @@ def _query(query: str, threshold: float, policy: Tree) -> bool:
     return True
 
 
+def _reads_depth(query: str) -> bool:
+    """Say whether `_query` takes it for a queue."""
+    return not any(("histogram_quantile" in query, _BUSY.search(query), _KV.search(query)))
+
+
 def _metric(place: str, metric: Tree, policy: Tree) -> list[str]:
     kind = metric.get("type", "")
     if kind == "Resource":
@@ -176,17 +171,7 @@ def _metric(place: str, metric: Tree, policy: Tree) -> list[str]:
         return [f"{place}: {name} of the host says nothing about accelerators; it is left out"]
     of = metric.get(kind[:1].lower() + kind[1:], {})
     target, name = of.get("target", {}), of.get("metric", {}).get("name", "")
-    threshold = _number(target.get("averageValue", target.get("value", "")))
+    threshold = number(target.get("averageValue", target.get("value", "")))
     if threshold is not None and _query(name, threshold, policy):
         return []
     return [f"{place}: nothing like the metric {name!r}; see models.NAME.queries"]
-
-
-def _number(written: Any) -> float | None:
-    """Read a quantity; only plain numbers and thousandths are met here."""
-    text = str(written)
-    scale = 0.001 if text.endswith("m") else 1.0
-    try:
-        return float(text.removesuffix("m")) * scale
-    except ValueError:
-        return None

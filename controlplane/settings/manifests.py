@@ -45,5 +45,12 @@ def read_manifests(text: str, source: str) -> list[dict[str, Any]]:
         if not isinstance(document, dict):
             rule = "is no manifest: a mapping with apiVersion and kind is wanted"
             raise FaultsError([Fault(source, None, "", str(document), rule)])
-        found += document.get("items", []) if document.get("kind") == "List" else [document]
+        found += _items(document, source) if document.get("kind") == "List" else [document]
     return found
+
+
+def _items(document: dict[str, Any], source: str) -> list[dict[str, Any]]:
+    items = document.get("items")
+    if not isinstance(items, list):
+        raise FaultsError([Fault(source, None, "items", str(items), "must be a list of manifests")])
+    return items

@@ -32,12 +32,18 @@ class NothingToImportError(Exception):
 
 
 async def found(api: Api, namespace: str, name: str) -> Manifest:
-    """Find the ScaledObject of this name, else the HPA."""
+    """Find the ScaledObject of this name, else the HPA; one that KEDA made is not people's."""
     for kind, resource in KINDS.items():
         try:
             live = await api.get(Place(resource, namespace, name), dict[str, Any])
         except MissingError:
             continue
+        for owner in live["metadata"].get("ownerReferences", ()):
+            if owner["kind"] in KINDS:
+                raise NothingToImportError(
+                    f"{kind} {namespace}/{name} belongs to {owner['kind']} {owner['name']}, which "
+                    f"would make it again: controlplane import {namespace}/{owner['name']}"
+                )
         return {"apiVersion": resource.api_version, "kind": kind, **plain(live)}
     raise NothingToImportError(
         f"{namespace}/{name} is neither a ScaledObject nor a HorizontalPodAutoscaler; "

@@ -1,4 +1,4 @@
-"""The ScaledObjects of two field reports as they were written; numbers without their quotes."""
+"""The ScaledObjects of two field reports as they were written, numbers unquoted; and an HPA."""
 
 SEED_001 = """\
 apiVersion: keda.sh/v1alpha1
@@ -47,4 +47,24 @@ spec:
         serverAddress: http://prometheus.monitoring:9090
         query: histogram_quantile(0.99, rate(vllm_request_latency_seconds_bucket[2m]))
         threshold: 2
+"""
+HPA = """\
+apiVersion: autoscaling/v2
+kind: HorizontalPodAutoscaler
+metadata: {name: chat}
+spec:
+  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
+  minReplicas: 2
+  maxReplicas: 9
+  metrics:
+    - type: Pods
+      pods:
+        metric: {name: vllm_num_requests_waiting}
+        target: {type: AverageValue, averageValue: 2500m}
+    - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
+  behavior:
+    scaleUp: {policies: [{type: Percent, value: 50, periodSeconds: 30}]}
+    scaleDown:
+      stabilizationWindowSeconds: 60
+      policies: [{type: Pods, value: 1, periodSeconds: 60}]
 """

@@ -6,31 +6,10 @@ import pytest
 
 from controlplane.cli import run
 from controlplane.domain.policies import ModelPolicy
-from controlplane.render.imported import Imported, NotImportableError, imported
+from controlplane.render.imported import Imported, imported
 from controlplane.settings import merge, profile
 from controlplane.settings.manifests import read_manifests
-from tests.render.handover.seeds import SEED_001, SEED_004
-
-HPA = """\
-apiVersion: autoscaling/v2
-kind: HorizontalPodAutoscaler
-metadata: {name: chat}
-spec:
-  scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: chat}
-  minReplicas: 2
-  maxReplicas: 9
-  metrics:
-    - type: Pods
-      pods:
-        metric: {name: vllm_num_requests_waiting}
-        target: {type: AverageValue, averageValue: 2500m}
-    - {type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 80}}}
-  behavior:
-    scaleUp: {policies: [{type: Percent, value: 50, periodSeconds: 30}]}
-    scaleDown:
-      stabilizationWindowSeconds: 60
-      policies: [{type: Pods, value: 1, periodSeconds: 60}]
-"""
+from tests.render.handover.seeds import HPA, SEED_001, SEED_004
 
 
 def read(text: str) -> Imported:
@@ -83,11 +62,6 @@ def test_a_trigger_without_counterpart_is_never_dropped_in_silence() -> None:
     text = SEED_001.replace("type: prometheus", "type: cron")
 
     assert read(text).lacking == ("spec.triggers[0]: a trigger of type cron has no counterpart",)
-
-
-def test_anything_else_is_refused() -> None:
-    with pytest.raises(NotImportableError, match="kind: Deployment cannot be imported"):
-        imported({"kind": "Deployment"})
 
 
 def test_the_command_prints_policy_faults_and_gains(
