@@ -52,6 +52,7 @@ class Desk:
         self._alarm: asyncio.TimerHandle | None = None
         self._alarm_at = inf
         self._limits = _limits(model)
+        self._part = self._largest = 0  # even part of all slots; slots of the largest replica
         self.stirred = True  # something happened since the last look
         self.moved = True  # … since slots were last asked for
 
@@ -68,7 +69,10 @@ class Desk:
         """Count the slots anew."""
         model, now = self.model, stopwatch()
         slots = sum(at.slots for at in model.serving)
-        mine = int(slots * self.share) if self.granted is None else self.granted
+        # No part is less than a slot: else those who ask at this door would wait for ever.
+        self._part = max(1, int(slots * self.share)) if slots else 0
+        self._largest = max((at.slots for at in model.serving), default=0)
+        mine = self._part if self.granted is None else self.granted
         lent = int(sum(at.slots for at in model.lending) * self.share)
         ready = sum(at.taking for at in model.serving)
         if self.admission.held != (slots > 0 and not ready):  # none of them takes anything new
@@ -79,6 +83,7 @@ class Desk:
                 ready=ready if self.share >= 1 else int(ready * self.share),
                 slots=mine,
                 lent=lent,
+                largest=self._largest,
                 service_s=model.service_s,
             ),
             now,
@@ -107,6 +112,8 @@ class Desk:
         if self.shut is not None and not self._may_probe(entry):
             said = refusal(ReasonCode.BREAKER_OPEN, 503, retry_after_s=self.shut)
             return self._refuse(entry, said)
+        if self._part < asked.weight <= self._largest:
+            asked.weight = self._part  # a replica can serve it; more slots are never ours alone
         given = self.admission.offer(
             now, entry, rank, asked.weight, asked.size, asked.prompt_tokens
         )
@@ -127,7 +134,7 @@ class Desk:
         entry.ticket = ticket
         entry.moved = loop.create_future()
         self._turns.join(entry)
-        if not self.admission.slots:
+        if not self._largest:
             self._breach(self.model.name, "waiting")
         if entry.asked.deadline_s is not None:
             entry.deadline = loop.call_later(entry.asked.deadline_s, self._too_late, entry)

@@ -35,8 +35,10 @@ class Door:
             desk = self.desks.get(model.name)
             if desk is None:
                 desk = self.desks[model.name] = Desk(model, longest_s, self.breach)
-            if self.wants is None:  # else whoever shares the slots out says it
                 desk.share = self.share
+                if self.wants is not None:  # nothing is ours before it was granted, or refused
+                    desk.granted = 0
+                    self.wants()
             desk.evictions.on = plan.policy.evict
             desk.revise(model, longest_s)
         for name in [name for name in self.desks if name not in self.directory.models]:

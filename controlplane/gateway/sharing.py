@@ -1,8 +1,9 @@
 """Slots shared with other gateways: asked for in batches, beside the requests and not for each.
 
 A request never waits for this: it is admitted out of what was granted. What is asked for at once is
-more slots where somebody waits for one. When nobody answers, every gateway goes on with an even
-share, and says so; when somebody answers again, the next grants put it right.
+more slots where somebody waits for one, and what is told at once is that we now use fewer. When
+nobody answers, every gateway goes on with an even share, and says so; when somebody answers again,
+the next grants put it right.
 """
 
 import asyncio
@@ -44,8 +45,8 @@ class Sharing:
         rounds = 0
         while True:
             rounds += 1
-            await self._round(all_of_them=rounds % ALL_EVERY == 1)
             self._wanted.clear()
+            await self._round(all_of_them=rounds % ALL_EVERY == 1)
             pause = AGAIN_S if self.degraded else EVERY_S
             await asyncio.sleep(LEAST_S)
             with suppress(TimeoutError):
@@ -82,9 +83,13 @@ class Sharing:
         desk.moved = False
         self._gateways[desk.model.name] = grant.gateways
         desk.share = 1 / grant.gateways
+        before = desk.admission.slots
         if desk.granted != grant.slots:
             desk.granted = grant.slots
             desk.resize()
+        if grant.slots < before:  # the others get the rest when we say that we have heard
+            desk.moved = True
+            self._wanted.set()
 
     def _alone(self, desks: Iterable[Desk], cause: str) -> None:
         """Go on with an even share of what there is."""
@@ -92,7 +97,8 @@ class Sharing:
             log.warning("slots cannot be shared; each gateway takes an even part", cause=cause)
         self.degraded = True
         for desk in desks:
-            desk.share = 1 / max(self._gateways.get(desk.model.name, 1), 1)
+            known = self._gateways.get(desk.model.name)
+            desk.share = 1 / known if known else self._door.share
             desk.granted = None
             desk.resize()
 
@@ -101,7 +107,10 @@ def wish(desk: Desk) -> Wish:
     """Say what a desk has and wants."""
     admission = desk.admission
     high, medium, low = admission.in_flight
-    waiting = admission.queued
+    waiting = list(admission.queued)
+    for head in admission.heads():
+        waiting[head.rank] += head.weight - 1  # it needs all of them at once
     slots = sum(at.slots for at in desk.model.serving)
     low -= admission.lent - admission.lent_free  # those are nobody else's
-    return Wish(slots, (high, medium, max(low, 0)), (waiting[0], waiting[1], waiting[2]))
+    running = (high, medium, max(low, 0))
+    return Wish(slots, admission.slots, running, (waiting[0], waiting[1], waiting[2]))

@@ -12,8 +12,9 @@ class Wish(msgspec.Struct, frozen=True, array_like=True):
     """What one gateway has and wants of a model."""
 
     slots: int  # of the whole model
+    held: int  # of these, what it may fill until the answer is in force
     running: tuple[int, int, int]  # slots each class holds here, by rank
-    waiting: tuple[int, int, int]  # requests of each class that wait here
+    waiting: tuple[int, int, int]  # slots each class waits for here
 
 
 class Grant(msgspec.Struct, frozen=True, array_like=True):

@@ -1,8 +1,9 @@
 #!lua name=controlplane
 
 -- Shares the slots of one model among gateways. One hash per model, one field per gateway:
--- "granted running-high running-medium running-low waiting-high waiting-medium waiting-low expires".
--- A grant is only ever what nobody else holds: no more run than there are, whoever asks when.
+-- "held running-high running-medium running-low waiting-high waiting-medium waiting-low expires".
+-- A grant is only ever what nobody else holds: no more run than there are, whoever asks when. Who is
+-- granted less than before holds what it had until it asks again, for only then has it heard of it.
 
 local function now_ms()
   local t = redis.call('TIME')
@@ -41,10 +42,10 @@ local function fairly(wants, room)
   return given, room
 end
 
--- KEYS: the model's hash. ARGV: gateway, lease in ms, slots, three running, three waiting.
+-- KEYS: the model's hash. ARGV: gateway, lease in ms, slots, held, three running, three waiting.
 local function share(keys, args)
   local key, me, now = keys[1], args[1], now_ms()
-  local lease, slots = tonumber(args[2]), tonumber(args[3])
+  local lease, slots, had = tonumber(args[2]), tonumber(args[3]), tonumber(args[4])
   local names, rows = {}, {}
   local stored = redis.call('HGETALL', key)
   for i = 1, #stored, 2 do
@@ -56,7 +57,7 @@ local function share(keys, args)
     end
   end
   local mine = { 0 }
-  for i = 4, 9 do
+  for i = 5, 10 do
     mine[#mine + 1] = tonumber(args[i])
   end
   names[#names + 1], rows[me] = me, mine
@@ -92,7 +93,7 @@ local function share(keys, args)
     end
   end
   local granted = math.max(0, math.min(target[at], slots - held))
-  mine[1] = granted
+  mine[1] = math.max(granted, had)
   mine[8] = now + lease
   redis.call('HSET', key, me, table.concat(mine, ' '))
   redis.call('PEXPIRE', key, lease * 2)

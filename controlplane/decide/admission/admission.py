@@ -44,6 +44,7 @@ class Admission(Standing[Request], Generic[Request]):
         "_bounds",
         "_heaviest",
         "_keep",
+        "_largest",
         "_lines",
         "_per_slot_s",
         "_prompt_limit",
@@ -62,7 +63,7 @@ class Admission(Standing[Request], Generic[Request]):
         self._service_s = self._per_slot_s = 1.0
         self._shares = [0.0 for _ in PRIORITIES]
         self._heaviest = inf  # slots of one replica
-        self._ready = 0
+        self._ready = self._largest = 0
         self._reserve = 0
         self._prompt_limit = self.limits.prompt
         self.held = False
@@ -150,14 +151,25 @@ class Admission(Standing[Request], Generic[Request]):
         return started
 
     def capacity(
-        self, now: Instant, *, ready: int, slots: int, lent: int = 0, service_s: float = 0.0
+        self,
+        now: Instant,
+        *,
+        ready: int,
+        slots: int,
+        lent: int = 0,
+        largest: int = 0,
+        service_s: float = 0.0,
     ) -> Sequence[Ticket[Request]]:
-        """Set K: `slots` on `ready` replicas in service, `lent` more for low; 0 keeps service_s."""
+        """Set K: `slots` on `ready` replicas in service, `lent` more for low; 0 keeps service_s.
+
+        `largest` is how many slots one replica has; without it, K over `ready`. Where K is only a
+        part of what several doors share, replicas are larger than that, and there even at K = 0.
+        """
         self.resize(slots, lent)
-        self._ready = ready
+        self._ready, self._largest = ready, largest
         self._reserve = self.limits.reserve * ready
         self._shares = [share * slots for share in self.limits.guarantee]
-        self._heaviest = slots / ready if ready else inf
+        self._heaviest = largest or (slots / ready if ready else inf)
         self._service_s = service_s or self._service_s
         self._per_slot_s = self._service_s / max(slots, 1)
         self._look_ahead()
@@ -169,7 +181,9 @@ class Admission(Standing[Request], Generic[Request]):
         self.limits = self._queues.limits = limits
         self._prompt_limit, self.patience = limits.prompt, limits.patience
         self._bounds = limits.bounds
-        return self.capacity(now, ready=self._ready, slots=self.slots, lent=self.lent)
+        return self.capacity(
+            now, ready=self._ready, slots=self.slots, lent=self.lent, largest=self._largest
+        )
 
     def hold(self, now: Instant, *, on: bool) -> Sequence[Ticket[Request]]:
         """Release nothing while an engine reports its own queue or a full KV cache.
@@ -260,7 +274,7 @@ class Admission(Standing[Request], Generic[Request]):
 
     def _refused(self, rank: int, code: ReasonCode) -> Verdict:
         """Refuse: contended, with a guess when those before it are through, or no capacity."""
-        if not self.slots and not self.lent:
+        if not self.slots and not self.lent and not self._largest:
             return NO_ENDPOINTS
         queues = self._queues
         ahead = queues.waiting if rank == LOW else sum(queues.queued[: rank + 1])

@@ -264,3 +264,16 @@ def test_a_class_fills_the_slots_it_is_said_to_have_and_no_more(
 
         assert said.most(rank, slots=16, lent=4, ready=2) == most[rank]
         assert door.in_flight[rank] == most[rank]
+
+
+def test_a_door_whose_part_is_nothing_just_now_lets_wait_and_refuses_as_a_busy_one() -> None:
+    door = a_door(AdmissionPolicy(reserve=0, queue_bounds={Priority.LOW: 1}))
+    door.capacity(0.0, ready=2, slots=0, largest=4)
+
+    assert code_of(door.offer(0.0, "light", LOW)) is ReasonCode.QUEUED
+    full = door.offer(0.0, "behind", LOW)
+    assert isinstance(full, Verdict)
+    assert (full.code, full.status) == (ReasonCode.QUEUE_FULL, 429)
+    assert code_of(door.offer(0.0, "heavier than a replica", HIGH, weight=5)) is (
+        ReasonCode.TOO_HEAVY
+    )
