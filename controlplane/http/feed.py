@@ -153,6 +153,8 @@ async def _follow(
     loop = asyncio.get_running_loop()
     spoken = loop.time()
     await stream.send("", event="heartbeat", retry=2000)
+    if not seen:  # what is held may be older than the page that was just written
+        await broadcast.ticked()
     while stream.is_connected() and not broadcast.closed:
         changed = [p for p in broadcast.pictures(things).values() if p.number > seen]
         for picture in sorted(changed):

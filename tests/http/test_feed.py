@@ -78,6 +78,19 @@ async def test_who_comes_back_gets_only_what_changed_since(client: Client, state
     assert again.id != seen.id
 
 
+async def test_who_comes_new_is_shown_nothing_older_than_the_page(
+    client: Client, state: State
+) -> None:
+    async with client.get(FEED, params={"topics": "runs"}) as other:
+        assert (await next_event(other, "runs")).data == "[]"
+        await state.whatif.start("seed-000", "controlplane", 1)
+
+        async with client.get(FEED, params={"topics": "runs"}) as new:
+            first = await next_event(new, "runs")
+
+    assert len(json.loads(first.data)) == 1
+
+
 async def test_an_id_of_another_process_means_nothing(client: Client) -> None:
     headers = {"Last-Event-ID": "dead-99999"}
 

@@ -11,14 +11,14 @@ const X_HEIGHT = 30;
 const RIGHT = 40; // room on the right in every chart, so that all four share one time axis
 const HEIGHT = 128;
 
-let panel = document.querySelector("[data-series]");
 let charts = [];
 let fetched = 0;
-let shown = "";
+let shown = ""; // what the charts are of
+let sinceStart = false;
 
 // Of a live model the time of day; of a run the time since it began.
 function timeOf(at, fine) {
-  if (!("sinceStart" in panel.dataset)) return new Date(at * 1000).toLocaleTimeString("en-GB", fine ? {} : { hour: "2-digit", minute: "2-digit" });
+  if (!sinceStart) return new Date(at * 1000).toLocaleTimeString("en-GB", fine ? {} : { hour: "2-digit", minute: "2-digit" });
   const parts = [Math.floor(at / 3600), Math.floor(at / 60) % 60, ...(fine ? [at % 60] : [])];
   return parts.map((part) => String(part).padStart(2, "0")).join(":");
 }
@@ -103,7 +103,8 @@ function draw(figure, series, words, last, range) {
   return { chart, figure, plot };
 }
 
-function redraw(series) {
+function redraw(panel, series) {
+  sinceStart = "sinceStart" in panel.dataset;
   for (const one of charts) one.chart.destroy();
   const words = JSON.parse(panel.querySelector("[data-words]").dataset.words);
   const figures = [...panel.querySelectorAll("figure[data-chart]")];
@@ -123,20 +124,24 @@ function addressed(one) {
   return one ? `${one.dataset.series} ${one.dataset.model ?? ""}` : "";
 }
 
+// What is asked for may be gone, or another, when its answer comes: the page lives on meanwhile.
 async function refresh() {
-  panel = document.querySelector("[data-series]");
-  if (!panel || document.hidden) return;
+  const asked = document.querySelector("[data-series]");
+  const address = addressed(asked);
+  shown = document.hidden ? "" : address;
+  if (!shown) return;
   fetched = Date.now();
-  shown = addressed(panel);
-  const answer = await fetch(panel.dataset.series, { headers: { Accept: "application/json" } });
-  if (!answer.ok) return;
-  const series = await answer.json();
-  redraw("model" in panel.dataset ? { forecasts: [], marks: [], ...series[panel.dataset.model] } : series);
+  const answer = await fetch(asked.dataset.series, { headers: { Accept: "application/json" } });
+  const series = answer.ok && await answer.json();
+  const panel = document.querySelector("[data-series]");
+  if (!series || addressed(panel) !== address) return;
+  redraw(panel, "model" in panel.dataset ? { forecasts: [], marks: [], ...series[panel.dataset.model] } : series);
 }
 
 document.addEventListener("live", (event) => {
+  const gone = charts.some(({ plot }) => !plot.isConnected);
   const another = addressed(document.querySelector("[data-series]")) !== shown;
-  if (another || (event.detail === "model" && Date.now() - fetched > EVERY_MS)) refresh();
+  if (gone || another || (event.detail === "model" && Date.now() - fetched > EVERY_MS)) refresh();
 });
 document.addEventListener("theme", refresh);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", refresh);
