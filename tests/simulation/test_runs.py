@@ -141,8 +141,11 @@ def test_a_sweep_runs_every_policy_and_tells_the_frontier(burst: str) -> None:
 
 
 SWEEPS = """
+import signal
 from controlplane.simulation.sweep import sweep
 if __name__ == "__main__":
+    # Whoever runs these tests in the background of a shell has it ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     sweep("seed-000-day", ["static:4", "static:5", "static:6", "static:7"], 1)
 """
 
