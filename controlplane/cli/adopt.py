@@ -71,7 +71,8 @@ def command(deployment: tuple[str, str], **asked: Unpack[Asked]) -> None:
     """Take over an existing Deployment: its number, its pods' lanes, the Services before it.
 
     Its pods are not replaced and go on serving. What scales it now (an HPA, a KEDA ScaledObject)
-    must be deleted first. In the fleet file, the variant names it as `deployment`.
+    must be deleted first. Who would write it again (Helm, Argo CD, Flux) is a warning. In the
+    fleet file, the variant names it as `deployment`.
     """
     if not asked["undo"]:
         for option, value in (("--model", asked["model"]), ("--class", asked["node_class"])):
@@ -87,8 +88,7 @@ def command(deployment: tuple[str, str], **asked: Unpack[Asked]) -> None:
         told = {**msgspec.to_builtins(adoption), "changed": asked["yes"]}
         click.echo(msgspec.json.encode(told).decode())
         return
-    for line in _lines(adoption, asked):
-        click.echo(line)
+    _tell(adoption, asked)
 
 
 async def _adopt(deployment: tuple[str, str], asked: Asked) -> Adoption:
@@ -114,6 +114,13 @@ def _kubeconfig(given: Path | None) -> Path | None:
     if given is not None or "KUBERNETES_SERVICE_HOST" in os.environ:
         return given
     return USUAL.expanduser()
+
+
+def _tell(adoption: Adoption, asked: Asked) -> None:
+    for warning in adoption.warnings:
+        click.echo(f"warning: {warning}", err=True)
+    for line in _lines(adoption, asked):
+        click.echo(line)
 
 
 def _lines(adoption: Adoption, asked: Asked) -> Iterator[str]:

@@ -197,6 +197,32 @@ async def test_what_an_autoscaler_scales_is_not_adopted(
     assert len(said.strip().splitlines()) == 1
 
 
+async def test_who_would_write_it_again_is_a_warning_and_no_obstacle(
+    api: Api, namespace: str, nodes: Nodes, adopt: Adopt
+) -> None:
+    await standing(api, namespace, nodes)
+    path = f"/apis/apps/v1/namespaces/{namespace}/deployments/{NAME}"
+    marked = {
+        "labels": {"app.kubernetes.io/managed-by": "Helm"},
+        "annotations": {"meta.helm.sh/release-name": "assistants"},
+    }
+    await api.patch(path, {"metadata": marked}, fieldManager="helm")
+    asked = (f"{namespace}/{NAME}", "--model", CHAT, "--class", T4)
+    sentence = (
+        f"Deployment {namespace}/{NAME} belongs to Helm release assistants: the next helm upgrade "
+        f"would set the number of replicas back, unless its chart names none"
+    )
+
+    code, said = await adopt(*asked)
+    assert code == 0, said
+    assert f"warning: {sentence}\n" in said
+    code, said = await adopt(*asked, "--yes", "--json")
+    assert code == 0, said
+    told = json.loads(said)
+
+    assert (told["warnings"], told["changed"]) == ([sentence], True)
+
+
 async def test_what_does_not_exist_or_was_not_adopted_says_so(
     api: Api, namespace: str, nodes: Nodes, adopt: Adopt
 ) -> None:

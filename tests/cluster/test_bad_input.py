@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.cluster.accounts import Account, grant, issue
 from tests.cluster.api import Manifest
+from tests.cluster.manifests import define
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
@@ -15,6 +16,15 @@ from tests.cluster.test_client import run
 from tests.cluster.workloads import deployment, pod_spec
 
 HPA: Manifest = {"apiVersion": "autoscaling/v2", "kind": "HorizontalPodAutoscaler"}
+TARGET = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-t4"}
+SCALES: Manifest = {"scaleTargetRef": TARGET, "maxReplicas": 3}
+KEDAS: Manifest = {"apiVersion": "keda.sh/v1alpha1", "kind": "ScaledObject"}
+NIGHTS = {"timezone": "Etc/UTC", "start": "0 0 * * *", "end": "0 6 * * *", "desiredReplicas": "3"}
+TRIGGERED: Manifest = {
+    "scaleTargetRef": TARGET,
+    "triggers": [{"type": "cron", "metadata": NIGHTS}],
+}
+OWNER: Manifest = {**KEDAS, "name": "theirs", "controller": True, "blockOwnerDeletion": True}
 
 
 async def refused(stage: Scene, kubeconfig: Path, namespace: str) -> str:
@@ -91,18 +101,16 @@ async def test_the_right_to_begin_is_granted_by_the_command_and_what_is_missing_
     assert "kubectl create role controlplane-list-pods" in failure
 
 
-async def test_a_deployment_of_somebody_else_that_an_autoscaler_scales_is_left_alone_and_named(
-    stage: Scene,
-) -> None:
+async def theirs(stage: Scene) -> None:
+    """Let a Deployment of somebody else stand where one of ours would."""
     await stage.nodes.add("T4", 1, zone="z1")
     await stage.api.apply(
         deployment(stage.namespace, "chat-t4", 1, pod_spec(None)), manager="their-tool"
     )
-    target = {"apiVersion": "apps/v1", "kind": "Deployment", "name": "chat-t4"}
-    about = {"name": "theirs", "namespace": stage.namespace}
-    spec = {"scaleTargetRef": target, "maxReplicas": 3}
-    await stage.api.create({**HPA, "metadata": about, "spec": spec})
 
+
+async def what_serve_says(stage: Scene) -> str:
+    """Let a daemon run into it, and give the sentence of its refusal."""
     async with stage.daemon(fleet_text()) as daemon:
         notes: set[str] = set()
 
@@ -111,10 +119,49 @@ async def test_a_deployment_of_somebody_else_that_an_autoscaler_scales_is_left_a
             notes.update(row["note"] for row in rows if row["ending"] == "refused")
             return bool(notes)
 
-        await until(refusing, 30.0)
-
+        await until(refusing, 60.0)
     (said,) = notes
+    return said
+
+
+async def number(stage: Scene) -> int:
     place = f"/apis/apps/v1/namespaces/{stage.namespace}/deployments/chat-t4"
+    found: int = (await stage.api.get(place))["spec"]["replicas"]
+    return found
+
+
+async def test_a_deployment_of_somebody_else_that_an_autoscaler_scales_is_left_alone_and_named(
+    stage: Scene,
+) -> None:
+    await theirs(stage)
+    about = {"name": "theirs", "namespace": stage.namespace}
+    await stage.api.create({**HPA, "metadata": about, "spec": SCALES})
+
+    said = await what_serve_says(stage)
+
     assert "written by their-tool" in said
+    assert "its number by HorizontalPodAutoscaler theirs" in said
+    assert f"kubectl get hpa theirs -n {stage.namespace} shows that" in said
     assert f"controlplane adopt {stage.namespace}/chat-t4 takes it over" in said
-    assert (await stage.api.get(place))["spec"]["replicas"] == 1
+    assert await number(stage) == 1
+
+
+async def test_a_deployment_that_keda_scales_is_left_alone_and_both_its_objects_are_named(
+    stage: Scene,
+) -> None:
+    """The ScaledObject people wrote, and the HPA as KEDA makes it: a real one does in test_keda."""
+    await define(stage.api, "keda")
+    await theirs(stage)
+    about = {"name": "theirs", "namespace": stage.namespace}
+    wanted = await stage.api.create({**KEDAS, "metadata": about, "spec": TRIGGERED})
+    owner = {**OWNER, "uid": wanted["metadata"]["uid"]}
+    made = {**about, "name": "keda-hpa-theirs", "ownerReferences": [owner]}
+    await stage.api.create({**HPA, "metadata": made, "spec": SCALES})
+
+    said = await what_serve_says(stage)
+
+    assert (
+        "its number by KEDA ScaledObject theirs (through HorizontalPodAutoscaler keda-hpa-" in said
+    )
+    assert f"kubectl get scaledobject theirs -n {stage.namespace} shows that" in said
+    assert await number(stage) == 1

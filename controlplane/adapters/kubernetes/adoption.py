@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 
 from controlplane.adapters.kubernetes.client import Api, Manifest
+from controlplane.adapters.kubernetes.deployers import written_again
 from controlplane.adapters.kubernetes.ownership import rivals
 from controlplane.adapters.kubernetes.pod_shape import RawPod, keep_pod
 from controlplane.adapters.kubernetes.refusals import MissingError
@@ -51,6 +52,7 @@ class Adoption(msgspec.Struct, frozen=True, kw_only=True):
     namespace: str
     name: str
     edits: tuple[Edit, ...]
+    warnings: tuple[str, ...] = ()  # what others would do to it; a sentence each
 
 
 async def plan(api: Api, where: tuple[str, str], whose: tuple[str, str], now: Instant) -> Adoption:
@@ -63,7 +65,13 @@ async def plan(api: Api, where: tuple[str, str], whose: tuple[str, str], now: In
     edits = [_of_deployment(live, labels, services)]
     edits += [_of_pod(pod, labels, now) for pod in await _pods(api, namespace, live)]
     edits += [_of_service(service) for service in services]
-    return Adoption(namespace=namespace, name=name, edits=tuple(edits))
+    again = written_again(live)
+    return Adoption(
+        namespace=namespace,
+        name=name,
+        edits=tuple(edits),
+        warnings=(again,) if again is not None else (),
+    )
 
 
 async def plan_undo(api: Api, namespace: str, name: str) -> Adoption:

@@ -28,6 +28,8 @@ def foreign(wanted: Wanted, live: Manifest, rival: Rival | None, show: str) -> P
     """Say whose an object is, or its number, if it is not ours."""
     if not is_ours(live):
         whose = ", ".join(managers(live)) or "somebody else"
+        if rival is not None:
+            whose, show = f"{whose}, {rival.by}", rival.show  # to be taken away before adopting
         return said(wanted, State.FOREIGN, by=whose, show=show)
     if rival is not None and not wanted.elsewhere:
         return said(wanted, State.FOREIGN, by=rival.by, show=rival.show)

@@ -50,12 +50,12 @@ class ScaledObjects:
         target = manifest["spec"]["scaleTargetRef"]["name"]
         try:
             rival = (await rivals(self._api, self._namespace)).get(f"Deployment/{target}")
-            ours = rival is not None and rival.by == f"KEDA ScaledObject {name}"
+            ours = rival is not None and (rival.kind, rival.name) == ("scaledobject", name)
             if rival is not None and not (ours and name in await self.names()):
                 return refused(
                     f"the number of Deployment {target} is written by {rival.by} and would be by "
                     f"our ScaledObject {name} too; {rival.show} shows it, controlplane import "
-                    f"{self._namespace}/{rival.by.rpartition(' ')[2]} takes it over"
+                    f"{self._namespace}/{rival.name} takes it over"
                 )
             await self._writes.apply(self._place(name), manifest)
         except MissingError:

@@ -61,13 +61,17 @@ def check_owner(live: Manifest, rivals: Rivals, namespace: str) -> None:
     """Raise when a Deployment, or its number, is another's; the sentence names both."""
     name = live["metadata"]["name"]
     show = f"kubectl get deployment {name} -n {namespace} --show-managed-fields -o yaml"
+    rival = rivals.get(f"Deployment/{name}")
     if (live["metadata"].get("annotations") or {}).get(marks.MANAGED_BY) != marks.MANAGER:
         whose = ", ".join(managers(live)) or "somebody else"
+        not_ours = f"Deployment {name} is not managed by controlplane but written by {whose}"
+        adopt = f"controlplane adopt {namespace}/{name} takes it over"
+        if rival is None:
+            raise WrittenByAnotherError(f"{not_ours}; {show} shows it, {adopt}")
         raise WrittenByAnotherError(
-            f"Deployment {name} is not managed by controlplane but written by {whose}; "
-            f"{show} shows it, controlplane adopt {namespace}/{name} takes it over"
+            f"{not_ours}, and its number by {rival.by}; {rival.show} shows that, and once it is "
+            f"deleted {adopt}"
         )
-    rival = rivals.get(f"Deployment/{name}")
     if rival is not None:
         raise WrittenByAnotherError(
             f"the number of Deployment {name} is written by {rival.by} and would be by "

@@ -98,7 +98,8 @@ def test_a_deployment_begins_with_what_its_writer_can_go_on_from() -> None:
     ("ours", "rival", "by"),
     [
         (False, None, "helm"),
-        (True, Rival("HorizontalPodAutoscaler x", "kubectl"), "HorizontalPodAutoscaler x"),
+        (False, Rival("scaledobject", "x", "models"), "helm, KEDA ScaledObject x"),
+        (True, Rival("hpa", "x", "models"), "HorizontalPodAutoscaler x"),
         (True, None, None),
     ],
 )
