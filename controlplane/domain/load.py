@@ -6,7 +6,9 @@ import msgspec
 
 from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import Instant, ModelName
-from controlplane.domain.samples import NOT_YET, Sample
+from controlplane.domain.samples import NOT_YET, Absence, NoData, Sample
+
+NOT_TOLD = NoData(Absence.NOT_EXPORTED)  # only exporters of devices know
 
 
 class ClassLoad(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,6 +33,7 @@ class ModelLoad(msgspec.Struct, frozen=True, kw_only=True):
     kv_usage: Sample = NOT_YET  # 0..1, mean over replicas
     vram: Sample = NOT_YET  # 0..1, mean over devices; only for engines that do not preallocate
     utilisation: Sample = NOT_YET  # 0..1, mean over devices in service
+    device_health: Sample = NOT_TOLD  # 0..1, mean share of devices in service that are well
     unclassed: bool = False  # who told the queue knows no classes: it stands in one of them
     notes: tuple[str, ...] = ()  # what to know of these samples, e.g. which replica did not answer
 

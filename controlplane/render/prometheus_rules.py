@@ -48,6 +48,8 @@ def alert_groups() -> list[Manifest]:
                f"max by(model)(controlplane_target_replicas)-max by(model)({serving})>0",
                "10m", "warning",
                "{{ $labels.model }} lacks {{ $value }} replicas in service"),
+        _alert("DeviceSick", "min by(model)(controlplane_healthy_devices_ratio)<1", "5m", "warning",
+               "a device of {{ $labels.model }} is not well by what its exporter says"),
         _alert("CatalogueRefused", "max(controlplane_catalogue_refused)>0", "1m", "warning",
                "a newer fleet file is refused for its faults; the old one is in force"),
     ]  # fmt: skip

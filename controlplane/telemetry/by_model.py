@@ -30,6 +30,7 @@ PER_MODEL = {
     "kv_usage": ("kv_cache_ratio", "KV cache in use, 0..1."),
     "vram": ("vram_ratio", "Device memory in use, 0..1."),
     "utilisation": ("utilisation_ratio", "Busy devices, 0..1."),
+    "device_health": ("healthy_devices_ratio", "Devices that are well, 0..1."),
 }
 
 

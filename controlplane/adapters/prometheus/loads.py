@@ -86,6 +86,7 @@ def model_load(
         kv_usage=samples["kv_usage"],
         vram=samples["vram"],
         utilisation=samples["utilisation"],
+        device_health=samples["device_health"],
     )
 
 

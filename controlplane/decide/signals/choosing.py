@@ -24,6 +24,7 @@ OF_MODEL: tuple[SignalName, ...] = (
     "kv_usage",
     "vram",
     "utilisation",
+    "device_health",
 )
 FIELDS = {"arrivals": ("arrivals", "arrivals_steady")}  # of one signal
 BYPASSED = NoData(Absence.EMPTY, "no request comes through it, and yet the engines are busy")

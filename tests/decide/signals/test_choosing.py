@@ -10,7 +10,7 @@ from controlplane.decide.signals.choosing import (
     choose,
 )
 from controlplane.decide.signals.gathering import class_of, gathered
-from controlplane.domain.load import ClassLoad, ModelLoad
+from controlplane.domain.load import ClassLoad, ModelLoad, silent
 from controlplane.domain.priorities import Priority
 from controlplane.domain.samples import IDLE, NOT_YET, Absence, NoData, Sample, Stale, Value, Zero
 from controlplane.domain.sources import SignalName, SignalsPolicy, SourceName
@@ -135,3 +135,12 @@ def test_a_gateway_that_sees_nothing_of_idle_engines_is_believed() -> None:
     resting = msgspec.structs.replace(engines(0.0), in_flight=Zero(NOW))
 
     assert of(put_together({"gateway": idle, "engines": resting}), "queue").source == "gateway"
+
+
+def test_the_health_of_devices_is_a_signal_like_any_other_and_need_not_be_known() -> None:
+    exporters = msgspec.structs.replace(silent(CHAT, NOW), device_health=Value(0.75, NOW))
+    found = put_together({"gateway": gateway(), "prometheus": exporters})
+    without = put_together({"gateway": gateway(), "engines": engines()})
+
+    assert (of(found, "device_health").source, found.load.device_health.x) == ("prometheus", 0.75)
+    assert of(without, "device_health").sample == NoData(Absence.NOT_EXPORTED)

@@ -53,6 +53,8 @@ tests:
       - {series: 'controlplane_replicas{model="chat",lane="serving"}', values: '1x80'}
       - {series: 'controlplane_signal_missing{model="chat",signal="queue",priority="low",why="Empty"}', values: '1x80'}
       - {series: 'controlplane_signal_missing{model="chat",signal="vram",priority="",why="NotExported"}', values: '1x80'}
+      - {series: 'controlplane_healthy_devices_ratio{model="chat"}', values: '0.75x80'}
+      - {series: 'controlplane_healthy_devices_ratio{model="well"}', values: '1x80'}
     promql_expr_test:
       - expr: replica:engine_kv_usage:ratio
         eval_time: 5m
@@ -67,6 +69,9 @@ tests:
       - eval_time: 6m
         alertname: ControlplaneSignalMissing
         exp_alerts: [{exp_labels: {model: chat, signal: queue, why: Empty, severity: warning}, exp_annotations: {summary: "queue of chat is not known: Empty; nothing is scaled down meanwhile"}}]
+      - eval_time: 6m
+        alertname: ControlplaneDeviceSick
+        exp_alerts: [{exp_labels: {model: chat, severity: warning}, exp_annotations: {summary: "a device of chat is not well by what its exporter says"}}]
 """  # noqa: E501  # series are written as promtool reads them
 
 
