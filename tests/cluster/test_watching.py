@@ -15,6 +15,7 @@ from tests.cluster.api import Api
 from tests.cluster.handed import Cluster
 from tests.cluster.nodes import Nodes
 from tests.cluster.seeing import mine, of, reading_account, until, watching
+from tests.cluster.workloads import pod, pod_spec
 
 
 @pytest.fixture
@@ -51,12 +52,13 @@ async def test_a_version_that_the_api_server_no_longer_knows_is_listed_anew(
     short = Pauses(first_s=0.05, longest_s=0.2, lasts_s=1, page=2)
 
     async with watching(reader.kubeconfig, namespace, short) as seen:
-        lists = seen.cache.nodes.lists
+        watch, lists = seen.cache.nodes, seen.cache.nodes.lists
 
         def listed_anew() -> bool:
-            if seen.cache.nodes.lists > lists:
+            if watch.lists > lists:
                 return True
-            seen.cache.nodes._version = "1"  # again and again: any event brings a young one
+            if not watch.failure:  # else it was refused already, and is about to list
+                watch._version = "1"  # again and again: any event brings a young one
             return False
 
         await until(listed_anew)
@@ -79,6 +81,22 @@ async def test_watches_that_end_go_on_from_where_they_were(
         await asyncio.sleep(2)  # two watches long
 
         assert (seen.cache.nodes.lists, seen.cache.nodes.failure) == (1, "")
+
+
+async def test_bookmarks_keep_the_version_young_while_nothing_comes_to_what_is_watched(
+    api: Api, namespace: str, reader: Account
+) -> None:
+    """The API server sends one a minute, and one two seconds before the end of a watch."""
+    brief = Pauses(first_s=0.05, longest_s=0.2, lasts_s=6)
+    elsewhere = pod("default", f"beside-{namespace}", pod_spec(None))
+
+    async with watching(reader.kubeconfig, namespace, brief) as seen:
+        pods = seen.cache.pods
+        before = int((await api.create(elsewhere))["metadata"]["resourceVersion"])
+        await until(lambda: int(pods._version) >= before, 60)
+
+        assert (pods.items, pods.lists) == ({}, 1)
+    await api.remove(elsewhere)
 
 
 async def test_a_watch_on_which_nothing_comes_is_opened_anew_and_listed_only_when_it_must(
