@@ -4,9 +4,13 @@ import ipaddress
 import os
 from contextlib import suppress
 from typing import Any
+from urllib.parse import urlsplit
 
 import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout
+
+from controlplane.cli.stored import place
+from controlplane.settings import folder_beside, whereabouts
 
 WITHIN_S = 2.0
 
@@ -15,16 +19,23 @@ class NoAnswerError(Exception):
     """The daemon gave nothing to show; the text says why."""
 
 
-def daemon_url(told: str | None) -> str:
-    """Say where the daemon is: as told, else where its options in the environment put it."""
+def daemon_url(told: str | None, data: str | None = None) -> str:
+    """Say where the daemon is: as told, else where the one of this store said that it answers.
+
+    A store whose daemon does not run is asked for where the options in the environment put one.
+    """
     if told:
         return told.rstrip("/")
     host = os.environ.get("CONTROLPLANE_HOST") or "127.0.0.1"
+    port = os.environ.get("CONTROLPLANE_PORT") or "8080"
+    said = whereabouts(folder_beside(place(data), os.environ))
+    if said is not None:
+        found = urlsplit(said)
+        host, port = found.hostname or host, str(found.port)
     with suppress(ValueError):  # a name is no address, and that is fine
         bound = ipaddress.ip_address(host)
         if bound.is_unspecified:  # bound everywhere, hence here too
             host = "127.0.0.1" if bound.version == 4 else "::1"
-    port = os.environ.get("CONTROLPLANE_PORT") or "8080"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 

@@ -27,13 +27,13 @@ from controlplane.render.sentences import headline
     "--url",
     envvar="CONTROLPLANE_URL",
     show_envvar=True,
-    help="Of the daemon; default: by CONTROLPLANE_HOST and CONTROLPLANE_PORT.",
+    help="Of the daemon; default: of the one that serves the store.",
 )
 @json_option
 @data_option
 def command(url: str | None, as_json: bool, data: str | None) -> None:
     """Say how the fleet is: targets, lanes, pauses, and the last decision about every model."""
-    told = asyncio.run(_status(daemon_url(url), data))
+    told = asyncio.run(_status(daemon_url(url, data), data))
     if as_json:
         click.echo(msgspec.json.encode(told).decode())
         return

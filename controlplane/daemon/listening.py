@@ -1,6 +1,7 @@
 """The daemon's pages and API on their port."""
 
 import contextlib
+import os
 from collections.abc import AsyncIterator
 from ipaddress import ip_address
 from socket import gethostname
@@ -11,7 +12,7 @@ from aiohttp import web
 from controlplane.daemon.surroundings import StartError
 from controlplane.http.app import make_app
 from controlplane.http.state import State
-from controlplane.settings import ServeOptions
+from controlplane.settings import ServeOptions, announced, folder_beside
 
 
 @contextlib.asynccontextmanager
@@ -27,7 +28,9 @@ async def listening(options: ServeOptions, state: State) -> AsyncIterator[str]:
             where = f"{options.host}:{options.port}"
             raise StartError(f"port: {where} cannot be listened on: {cause.strerror}") from cause
         host, port = runner.addresses[0][:2]
-        yield f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
+        with announced(folder_beside(options.data, os.environ), address):
+            yield address
     finally:
         await runner.cleanup()
 

@@ -14,6 +14,7 @@ from controlplane.settings.profiles import Profile, merge, profile
 from controlplane.settings.reading import read
 from controlplane.settings.texts import written_text
 from controlplane.settings.watch import FileWatch
+from controlplane.settings.whereabouts import announced, whereabouts
 
 __all__ = [
     "PROFILES",
@@ -23,6 +24,7 @@ __all__ = [
     "FileWatch",
     "Profile",
     "ServeOptions",
+    "announced",
     "checked",
     "data_place",
     "folder_beside",
@@ -34,5 +36,6 @@ __all__ = [
     "refuse_password",
     "serve_options",
     "warnings",
+    "whereabouts",
     "written_text",
 ]

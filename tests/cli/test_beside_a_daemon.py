@@ -20,7 +20,7 @@ from tests.cli.filled import MODEL, Said
 from tests.settings.fleet_text import SMALL
 
 SPEED = 20.0
-CYCLE_S = 5.0 / SPEED
+WITHIN_S = 30.0  # a cycle takes a quarter of a second; a busy machine takes its time
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def daemon(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
         assert process.stdout is not None
         found = re.search(r"http://\S+", process.stdout.readline())
         assert found is not None
-        monkeypatch.setenv("CONTROLPLANE_URL", found[0])
+        monkeypatch.delenv("CONTROLPLANE_URL", raising=False)  # it is found by its store
         yield found[0]
         process.send_signal(signal.SIGTERM)
         assert process.wait(20) == 0
@@ -78,7 +78,7 @@ def test_a_daemon_obeys_and_tells(daemon: str, folder: Path, say: Said) -> None:
     with urlopen(f"{daemon}/api/v1/scenarios") as answer:  # in its very first second
         assert "seed-000" in json.load(answer)["scenarios"]
 
-    assert wait_for(folder, 0, ("scaling", "BelowMinimum"), 30 * CYCLE_S) or newest(folder)
+    assert wait_for(folder, 0, ("scaling", "BelowMinimum"), WITHIN_S) or newest(folder)
 
     told = json.loads(say("status", "--json")[1])
     assert (told["source"], told["daemon"]["url"], told["daemon"]["status"]) == (
@@ -90,21 +90,21 @@ def test_a_daemon_obeys_and_tells(daemon: str, folder: Path, say: Said) -> None:
 
     before = newest(folder)
     assert say("pin", MODEL, "3")[0] == 0
-    assert wait_for(folder, before, ("scaling", "Pinned"), 20 * CYCLE_S)
+    assert wait_for(folder, before, ("scaling", "Pinned"), WITHIN_S)
 
     before = newest(folder)
     assert say("pin", MODEL, "--off")[0] == 0
     assert say("pause", MODEL)[0] == 0
-    assert wait_for(folder, before, ("scaling", "Paused"), 20 * CYCLE_S)
+    assert wait_for(folder, before, ("scaling", "Paused"), WITHIN_S)
     # What is shown is looked up once a second for everybody, so it may be that old.
-    assert paused_by(say, 20 * CYCLE_S).endswith("(command line)")
+    assert paused_by(say, WITHIN_S).endswith("(command line)")
 
     before = newest(folder)
     assert say("isolate", MODEL, "--reason", "corrupt weights")[0] == 0
-    assert wait_for(folder, before, ("breakers", "Isolated"), 20 * CYCLE_S)
+    assert wait_for(folder, before, ("breakers", "Isolated"), WITHIN_S)
     assert state_of_its_breaker(daemon) == ("isolated", "corrupt weights")
     assert say("isolate", MODEL, "--off")[0] == 0
-    assert wait_for(folder, before, ("breakers", "Rejoined"), 20 * CYCLE_S)
+    assert wait_for(folder, before, ("breakers", "Rejoined"), WITHIN_S)
 
     told = json.loads(say("decisions", "--json")[1])
     decided = [row for row in told if row["loop"] in {"scaling", "breakers"}]
