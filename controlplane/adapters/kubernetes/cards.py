@@ -20,6 +20,14 @@ ACCELERATOR = re.compile(
 )
 """Resources that count accelerators; their memory and cores are counted under further names."""
 
+_LIKE_ONE = re.compile(
+    r"[^/]+/([a-z0-9]*[.-])?[vsx]?([dgnptvx]pu|[dg]cu|mlu|accelerator)([.-](count|num|number|shared))?"
+)
+"""What a maker nobody has told us of may call its cards, where nothing better known is offered."""
+
+_SHARES = re.compile(r"huawei\.com/npu-core|cambricon\.com/mlu\d*\.smlu\.v(core|memory)")
+"""Parts of cards that are cut when they are asked for: how many cards they are of is not said."""
+
 PRODUCTS = (
     "node.kubernetes.io/npu.chip.name",
     "cloud.google.com/gke-accelerator",
@@ -70,12 +78,16 @@ class Registered(msgspec.Struct, frozen=True):
 def offers(machine: Machine, wanted: Iterable[str]) -> tuple[Offer, ...]:
     """Give the accelerators of a node, whole cards before slices; what has none is left out."""
     known = {*machine.capacity, *machine.allocatable}
-    names = sorted(
-        (name for name in known if name in wanted or ACCELERATOR.fullmatch(name)),
-        key=lambda name: ("/mig-" in name, name),
-    )
+    names = [name for name in known if name in wanted or ACCELERATOR.fullmatch(name)]
+    names = names or [name for name in known if _LIKE_ONE.fullmatch(name)]
+    names.sort(key=lambda name: ("/mig-" in name, name))
     found = [_offer(machine, name) for name in names]
     return tuple(o for o in found if o.total or len(found) == 1)
+
+
+def shares(machine: Machine) -> list[str]:
+    """Name the resources of a node that are parts of cards nobody counts."""
+    return sorted(name for name, count in machine.capacity.items() if count and _SHARES.match(name))
 
 
 def product(machine: Machine) -> str:
@@ -91,9 +103,18 @@ def naming_label(machine: Machine) -> tuple[str, str] | None:
 
 
 def telling_labels(machine: Machine) -> Mapping[str, str]:
-    """Give the labels that tell about accelerators."""
-    told = [key for key in sorted(machine.labels) if _TELLING.match(key) and not _NOISE.match(key)]
+    """Give the labels that tell about accelerators: makers we know, and who counts any here."""
+    makers = {_maker(name) for name in machine.capacity if _LIKE_ONE.fullmatch(name)}
+    told = [
+        key
+        for key in sorted(machine.labels)
+        if (_TELLING.match(key) or _maker(key) in makers) and not _NOISE.match(key)
+    ]
     return {key: machine.labels[key] for key in told[:_MOST_LABELS]}
+
+
+def _maker(key: str) -> str:
+    return key.partition("/")[0]
 
 
 def _offer(machine: Machine, resource: str) -> Offer:

@@ -15,6 +15,7 @@ from controlplane.adapters.kubernetes.cards import (
     naming_label,
     offers,
     product,
+    shares,
     telling_labels,
 )
 from controlplane.adapters.kubernetes.node_shape import Machine, Taint
@@ -186,10 +187,12 @@ def _without_devices(machine: Machine, catalogue: Catalogue) -> Found:
             empty = Offer(resource=size.resource, devices=0, total=0)
             part = _part(machine, NodeName(machine.name), empty, _Verdict(name), catalogue)
             return Found((part,))
-    card = product(machine)
-    if not card:
+    card, parts = product(machine), shares(machine)
+    if not (card or parts):
         return Found()
     why = f"it is labelled {card} and offers no accelerator: does its device plugin run?"
+    if parts:
+        why = f"it offers {' and '.join(parts)}, parts of cards; a class counts whole ones"
     return Found((), (_unknown(machine, NodeName(machine.name), 0, why),))
 
 

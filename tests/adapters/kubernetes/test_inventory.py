@@ -254,24 +254,3 @@ def test_a_cluster_without_zones_is_one_zone() -> None:
     machine = a_machine({GPU: 4}, {**T4, "topology.kubernetes.io/zone": ""})
 
     assert only(look(machine, CATALOGUE)).zone == NO_ZONE
-
-
-def test_amd_writes_the_value_into_the_key() -> None:
-    machine = a_machine({"amd.com/gpu": 8}, {"beta.amd.com/gpu.vram.64G": "8",
-                                             "beta.amd.com/gpu.family.AI": "8"})  # fmt: skip
-    assert "resource: amd.com/gpu, vram_gib: 64" in stranger(look(machine, CATALOGUE)).why
-
-
-@pytest.mark.parametrize(
-    "resource",
-    ["cambricon.com/mlu", "hygon.com/dcunum", "metax-tech.com/gpu", "aws.amazon.com/neuron"],
-)
-def test_other_makers_cards_are_seen_too(resource: str) -> None:
-    assert stranger(look(a_machine({resource: 4}), CATALOGUE)).devices == 4
-
-
-@pytest.mark.parametrize(
-    "resource", ["nvidia.com/gpumem", "nvidia.com/gpucores", "huawei.com/Ascend910B3-memory"]
-)
-def test_memory_and_cores_are_no_devices(resource: str) -> None:
-    assert look(a_machine({resource: 65536}), CATALOGUE) == Found()
