@@ -43,6 +43,11 @@ def corrected(scaled_object: Manifest) -> tuple[Manifest, tuple[Correction, ...]
     return right, tuple(made)
 
 
+def summed_by_le(query: str) -> str:
+    """Give a percentile of all pods together, where a query asks for one of each."""
+    return _UNSUMMED.sub(r"histogram_quantile(\g<q>, sum by (le) (\g<rate>))", query)
+
+
 def _quoted(manifest: Manifest) -> Iterator[Correction]:
     """Metadata is text: the CRD refuses numbers and switches."""
     for place, trigger in _triggers(manifest):
@@ -115,9 +120,7 @@ def _rate_of_a_gauge(manifest: Manifest) -> Iterator[Correction]:
 def _sum_by_le(manifest: Manifest) -> Iterator[Correction]:
     """A percentile of each pod is one series a pod, and KEDA wants exactly one."""
     for place, trigger in _queries(manifest):
-        now = _UNSUMMED.sub(
-            r"histogram_quantile(\g<q>, sum by (le) (\g<rate>))", trigger["metadata"]["query"]
-        )
+        now = summed_by_le(trigger["metadata"]["query"])
         why = "without sum by (le) there is one series a pod: returned multiple elements"
         yield from _changed(place, trigger, now, why)
 

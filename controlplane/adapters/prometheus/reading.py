@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from controlplane.adapters.prometheus.client import Answer, Series
+from controlplane.adapters.prometheus.client import Answer
 from controlplane.domain.quantities import Instant
 from controlplane.domain.samples import IDLE, Bad, Sample, Stale, reading
 from controlplane.domain.sources import PrometheusSource
@@ -56,26 +56,6 @@ def unjoined(answer: Answer, source: PrometheusSource) -> int:
 def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
     """Give the first of these labels that a series has."""
     return next((labels[name] for name in names if labels.get(name)), "")
-
-
-def alone(answer: Answer, query: str, at: Instant) -> Sample:
-    """Read a query of people's own that gave something: one series, or too many."""
-    if len(answer.series) > 1:
-        return Bad(several(answer, query))
-    return reading(answer.series[0].last, at)
-
-
-def several(answer: Answer, query: str) -> str:
-    """Say that a query gave several series, which, and how it would give one."""
-    shown = "; ".join(_named(series) for series in answer.series[:3])
-    more = len(answer.series) - 3
-    also = f" and {more} more" if more > 0 else ""
-    return f"{query} gave {len(answer.series)} series ({shown}{also}); sum({query}) gives one"
-
-
-def _named(series: Series) -> str:
-    pairs = sorted(series.labels.items())[:3]
-    return ", ".join(f'{key}="{value}"' for key, value in pairs) or "no labels"
 
 
 def _sample(parts: Mapping[str, str], at: Instant, fresh_s: float) -> Sample:

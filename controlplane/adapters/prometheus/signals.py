@@ -5,33 +5,33 @@ time-out, and its signal alone is then missing. A scaling cycle never waits for 
 """
 
 import asyncio
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import NamedTuple, NoReturn
 
 import structlog
 
 from controlplane.adapters.prometheus.client import Answer, Prometheus, QueryError
 from controlplane.adapters.prometheus.loads import (
+    BY_MODEL,
     SIGNALS,
     Found,
     model_load,
     samples_of,
 )
-from controlplane.adapters.prometheus.reading import Joined, Key, alone, read, unjoined
+from controlplane.adapters.prometheus.own_query import nothing, several
+from controlplane.adapters.prometheus.reading import Joined, Key, read, unjoined
 from controlplane.clock import Clock
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.load import ModelLoad
 from controlplane.domain.quantities import Instant, ModelName
-from controlplane.domain.samples import NOT_YET, Bad, Sample, fresh
+from controlplane.domain.samples import IDLE, NOT_YET, Bad, Sample, Zero, fresh, reading
 from controlplane.domain.sources import SignalName
 from controlplane.render.promql import query
 
 EVERY_S = 5.0  # of real time
-_QUOTED = re.compile(r'"[^"]*"|\{[^}]*\}|\[[^\]]*\]')
-_WORD = re.compile(r"[a-zA-Z_:][\w:]*")
+EXPLAINED_S = 60.0  # so long the reason why a query gave nothing stands
+NAN = reading("NaN", 0.0)
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -65,6 +65,7 @@ class PrometheusSignals:
         self._namespace = namespace
         self._look: Look | None = None
         self._failing = ""
+        self._nothing: dict[str, tuple[Instant, str]] = {}  # why a query gave nothing, and when
 
     async def run(self) -> NoReturn:
         """Ask for ever."""
@@ -96,7 +97,9 @@ class PrometheusSignals:
         self._look = Look(
             at=at,
             found=found,
-            own={key: await self._own(text, by_text[text], at) for key, text in own.items()},
+            own={
+                key: await self._own(key[1], text, by_text[text], at) for key, text in own.items()
+            },
             queries=queries,
             notes=tuple(dict.fromkeys(self._notes(by_text))),
         )
@@ -120,6 +123,8 @@ class PrometheusSignals:
         for (model, signal), sample in look.own.items():
             if model == name:
                 samples[signal] = sample
+        if isinstance(samples["arrivals"], Zero):  # then a percentile of nothing is no fault (S3)
+            samples |= {signal: IDLE for signal in BY_MODEL if samples[signal] == NAN}
         now, limit = self._clock.now(), catalogue.signals.fresh_s
         return {signal: fresh(sample, now, limit) for signal, sample in samples.items()}
 
@@ -134,25 +139,27 @@ class PrometheusSignals:
         """Give what is to be known of the last round: warnings, labels that name nobody."""
         return self._look.notes if self._look is not None else ()
 
-    async def _own(self, text: str, said: Answer | QueryError, at: Instant) -> Sample:
-        """Read a query of people's own; one that gave nothing may name a metric there is not."""
+    async def _own(
+        self, signal: SignalName, text: str, said: Answer | QueryError, at: Instant
+    ) -> Sample:
+        """Read a query of people's own."""
         if isinstance(said, QueryError):
             return said.sample
-        if said.series:
-            return alone(said, text, at)
-        return Bad(f"{text} gave no series{await self._unknown(text)}")
+        if not said.series:
+            return Bad(await self._why_nothing(text))
+        if len(said.series) > 1:
+            return Bad(several(said, text, signal))
+        return reading(said.series[0].last, at)
 
-    async def _unknown(self, text: str) -> str:
-        try:
-            names = await self._client.names()
-        except QueryError:
-            return ""
-        for word in _WORD.findall(_QUOTED.sub("", text)):
-            if "_" in word and word not in names:
-                close = get_close_matches(word, names, n=1, cutoff=0.6)
-                hint = f"; {text.replace(word, close[0])} would" if close else ""
-                return f": no metric is called {word}{hint}"
-        return ""
+    async def _why_nothing(self, text: str) -> str:
+        """Say it; what a server has does not change from one look to the next."""
+        at, told = self._nothing.get(text, (0.0, ""))
+        now = self._clock.now()
+        if not told or now - at > EXPLAINED_S:
+            told = await nothing(self._client, text)
+            self._nothing = {q: of for q, of in self._nothing.items() if now - of[0] <= EXPLAINED_S}
+            self._nothing[text] = (now, told)
+        return told
 
     async def _ask(self, text: str) -> Answer | QueryError:
         try:

@@ -8,13 +8,12 @@ import pytest
 from aiohttp import web
 
 from controlplane.adapters.prometheus.client import Prometheus, QueryError
-from controlplane.adapters.prometheus.reading import alone
 from controlplane.clock import stopwatch
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.samples import Absence, Bad, NoData, Sample, Stale, known
-from controlplane.domain.sources import PrometheusSource, Queries
+from controlplane.domain.sources import PrometheusSource
 from tests.adapters.prometheus.fleet import Scene
-from tests.adapters.prometheus.server import Server, asking, page, serving, until
+from tests.adapters.prometheus.server import Server, asking, serving
 
 GOOD = '{"status":"success","data":{"resultType":"vector","result":[%s]}}'
 NAME = ModelName("chat")
@@ -146,26 +145,6 @@ async def test_a_server_that_takes_ten_seconds_holds_up_nobody() -> None:
     assert "did not answer within 0.3 s" in found.note
 
 
-async def test_a_query_of_several_series_is_one_sentence_with_one_that_would_work(
-    server: Server,
-) -> None:
-    query = 'label_replace(vector(1),"pod","a","","") or label_replace(vector(2),"pod","b","","")'
-    async with asking(server) as client:
-        found = alone(await client.instant(query), query, 0.0)
-
-    assert isinstance(found, Bad)
-    assert found.raw == f'{query} gave 2 series (pod="a"; pod="b"); sum({query}) gives one'
-
-
-async def test_a_query_of_ones_own_goes_before_the_fleets(server: Server) -> None:
-    async with asking(server) as client:
-        signals = Scene(client, NAME, ["chat-0"], queries={"queue": "vector(42)"}).signals()
-        await signals.update()
-
-    assert signals.samples(NAME)["queue"].x == 42
-    assert signals.query_of(NAME, "queue") == "vector(42)"
-
-
 async def test_a_query_that_does_not_parse_is_said_in_the_servers_words(server: Server) -> None:
     async with asking(server) as client:
         with pytest.raises(QueryError, match=r"bad_data: .*parse error"):
@@ -183,22 +162,3 @@ async def test_a_range_of_too_many_points_is_refused_before_it_is_asked() -> Non
     async with Prometheus(PrometheusSource(address="http://127.0.0.1:1")) as client:
         with pytest.raises(QueryError, match="more than the 11000"):
             await client.range("up", 0, 1e6, 1)
-
-
-async def test_a_query_of_a_metric_that_is_not_there_names_one_that_is(server: Server) -> None:
-    text = 'process_cpu_seconds_total{job="engines"} 1\n'
-    async with page(lambda: text) as port, asking(server) as client:
-        server.scrape((port, {}))
-        own: Queries = {"queue": "sum(process_cpu_second_total)"}
-        signals = Scene(client, NAME, ["chat-0"], queries=own).signals()
-
-        async def look() -> Sample:
-            await signals.update()
-            return signals.samples(NAME)["queue"]
-
-        found = await until(look, lambda s: isinstance(s, Bad) and "would" in s.raw)
-
-    assert found == Bad(
-        "sum(process_cpu_second_total) gave no series: no metric is called "
-        "process_cpu_second_total; sum(process_cpu_seconds_total) would"
-    )
