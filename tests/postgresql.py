@@ -1,4 +1,7 @@
-"""A real PostgreSQL for tests: its own cluster in a folder, on a socket, gone afterwards."""
+"""A real PostgreSQL for tests: its own cluster in a folder, on a socket, gone afterwards.
+
+With a port it listens there on loopback too, for whoever does not see the folder: a pod.
+"""
 
 import os
 import shutil
@@ -9,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 # Speed for safety: what a test wrote need not survive a power cut.
-_OPTIONS = "-c listen_addresses='' -c fsync=off -c max_connections=30 -c shared_buffers=16MB"
+_OPTIONS = "-c fsync=off -c max_connections=30 -c shared_buffers=16MB"
 
 
 def programs() -> Path | None:
@@ -22,7 +25,7 @@ def programs() -> Path | None:
 
 
 @contextmanager
-def postgresql() -> Iterator[str]:
+def postgresql(port: int | None = None) -> Iterator[str]:
     """Run a server; gives the URL of its empty database."""
     folder = programs()
     if folder is None:
@@ -50,10 +53,18 @@ def postgresql() -> Iterator[str]:
             "-l",
             f"{home}/log",
             "-o",
-            f"{_OPTIONS} -k {home}",
+            f"{_OPTIONS} {_listening(port)} -k {home}",
             "start",
         )
         try:
-            yield f"postgresql://fleet@/postgres?host={home}"
+            yield (
+                f"postgresql://fleet@/postgres?host={home}"
+                if port is None
+                else (f"postgresql://fleet@127.0.0.1:{port}/postgres")
+            )
         finally:
             call("pg_ctl", "-D", str(cluster), "-w", "-m", "immediate", "stop")
+
+
+def _listening(port: int | None) -> str:
+    return "-c listen_addresses=''" if port is None else f"-c listen_addresses=127.0.0.1 -p {port}"

@@ -7,8 +7,12 @@ import msgspec
 WRITES = {"create", "update", "patch", "delete", "deletecollection"}
 
 
+_POD = "authentication.kubernetes.io/pod-name"
+
+
 class _User(msgspec.Struct):
     username: str = ""  # a request that was not let in has none
+    extra: dict[str, tuple[str, ...]] = {}
 
 
 class _Object(msgspec.Struct):
@@ -37,6 +41,11 @@ class Request(msgspec.Struct, rename="camel"):
     @property
     def writes(self) -> bool:
         return self.verb in WRITES
+
+    @property
+    def pod(self) -> str:
+        """Name the pod whose token it was."""
+        return next(iter(self.user.extra.get(_POD, ())), "")
 
     @property
     def forbidden(self) -> bool:

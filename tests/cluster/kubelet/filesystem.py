@@ -1,7 +1,8 @@
 """A container's file system: this machine's, with its own writes on top and its volumes mounted.
 
 A container without mounts runs on the machine as it is, which is quicker. One with mounts gets an
-overlay in a mount namespace of its own, so that nothing it writes or mounts is seen elsewhere.
+overlay in a mount namespace of its own, so that nothing it writes or mounts is seen elsewhere, and
+the name of its pod as its host's.
 """
 
 import shlex
@@ -81,9 +82,15 @@ class Volumes:
     async def _fill_account(self, place: Path, token_as: str) -> None:
         meta, spec = self._pod["metadata"], self._pod["spec"]
         account = spec.get("serviceAccountName", "default")
+        # Bound to the pod, as a kubelet's are: it ends with it, and the audit log names it.
+        pod = {"apiVersion": "v1", "kind": "Pod", "name": meta["name"], "uid": meta["uid"]}
         asked = await self._api.post(
             f"/api/v1/namespaces/{meta['namespace']}/serviceaccounts/{account}/token",
-            {"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}},
+            {
+                "apiVersion": "authentication.k8s.io/v1",
+                "kind": "TokenRequest",
+                "spec": {"boundObjectRef": pod},
+            },
         )
         (place / (token_as or "token")).write_text(asked["status"]["token"])
         if not token_as:
@@ -113,9 +120,13 @@ def _of_this_machine(path: str, *, made: bool) -> Path:
 
 
 def within(
-    words: Sequence[str], container: Manifest, mounts: Sequence[tuple[Path, str, bool]], layer: Path
+    words: Sequence[str],
+    container: Manifest,
+    mounts: Sequence[tuple[Path, str, bool]],
+    layer: Path,
+    host: str,
 ) -> list[str]:
-    """Give the command that runs another one in the container's file system."""
+    """Give the command that runs another one in the container's file system, on a host so named."""
     if not mounts or not words:
         return list(words)
     root = layer / "root"
@@ -124,6 +135,7 @@ def within(
     layers = f"lowerdir=/,upperdir={layer}/upper,workdir={layer}/work"
     lines = [
         "set -e",
+        f"echo {shlex.quote(host)} > /proc/sys/kernel/hostname",
         f"mount -t overlay overlay -o {layers} {root}",
         *(f"mount --rbind /{name} {root}/{name}" for name in ("proc", "dev", "sys")),
     ]
@@ -133,7 +145,7 @@ def within(
         lines.append(f"mount -o remount,ro {root}")
     folder = container.get("workingDir", "/")
     lines.append(f"exec chroot {root} env -C {shlex.quote(folder)} {shlex.join(words)}")
-    return ["unshare", "--mount", "--propagation", "private", "sh", "-c", "\n".join(lines)]
+    return ["unshare", "--uts", "--mount", "--propagation", "private", "sh", "-c", "\n".join(lines)]
 
 
 def _mounting(root: Path, source: Path, target: str, *, read_only: bool) -> list[str]:

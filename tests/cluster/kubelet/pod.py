@@ -65,6 +65,7 @@ class PodRun:
             spec,
             self._volumes.mounts(spec),
             self._folder / spec["name"],
+            self._pod["metadata"]["name"],
         )
         target = Target(self.address, spec, variables)
         log = self._folder / f"{spec['name']}.log"
