@@ -3,11 +3,17 @@
 import re
 from dataclasses import replace
 
+import msgspec
+import pytest
 from pytest_aiohttp.plugin import AiohttpClient
 
+from controlplane.domain.quantities import ModelName
+from controlplane.domain.samples import reading
 from controlplane.http.app import make_app
 from controlplane.http.door import FrontDoor
+from controlplane.http.reads.queues import queue_rows
 from controlplane.http.state import State
+from tests.browser.nodes import NOW
 from tests.pages.conftest import Client
 
 HTML = {"Accept": "text/html"}
@@ -45,6 +51,23 @@ async def test_a_lane_shows_its_bound_its_slots_and_why_requests_were_refused(
     assert '<a href="/help#DeadlinePassed">Deadline passed</a> 2' in low
     assert "waiting: batch 74, search 12" in low
     assert "1 by minimum service" in low
+
+
+async def test_who_waits_now_drains_in_what_the_slots_now_take_for_them(
+    client: Client, state: State, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    chat = ModelName("chat-70b")
+    load = msgspec.structs.replace(state.history.loads[chat], service_s=reading(0.8, NOW))
+    monkeypatch.setattr(state.history, "loads", {**state.history.loads, chat: load})
+    lanes = [row for row in await queue_rows(state) if row.model == chat]
+    assert sum(lane.waiting.value or 0.0 for lane in lanes) == 236
+    assert lanes[0].slots == 64
+
+    page = (await text(client)).replace("\u00a0", " ")
+
+    road = re.search(r'id="road-chat-70b".*?drains in ([^,]+),', page, re.DOTALL)
+    assert road is not None
+    assert road[1] == "3 s"  # 236 x 0.8 s / 64 = 2.95 s
 
 
 async def test_the_most_urgent_of_what_waits_comes_first_and_the_address_narrows_it(

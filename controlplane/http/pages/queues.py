@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from controlplane.domain.quantities import ModelName
 from controlplane.domain.reasons import ReasonCode
 from controlplane.http.pages.page import Context, Page
 from controlplane.http.pages.sorting import ordered
@@ -30,11 +31,21 @@ class Road(NamedTuple):
 
     model: ModelRow
     lanes: Sequence[QueueRow]
+    service_s: float | None = None  # mean time of a request, as measured
 
     def sum(self, name: str) -> float | None:
         """Add one figure up over the lanes; None where one of them is not known."""
         values = [getattr(lane, name).value for lane in self.lanes]
         return None if None in values else sum(values)
+
+    @property
+    def drain(self) -> Figure:
+        """Say how long who waits now will take; the loop's figure is as old as its last look."""
+        waiting, slots = self.sum("waiting"), self.lanes[0].slots if self.lanes else None
+        if waiting is None or not slots or self.service_s is None:
+            return self.model.drain
+        drain_s = waiting * self.service_s / slots
+        return Figure(value=drain_s, limit=self.model.drain.limit, unit="s")
 
     @property
     def longest(self) -> float | None:
@@ -66,7 +77,9 @@ async def context(state: State, view: View) -> Context:
     lanes: dict[str, list[QueueRow]] = {}
     for row in rows:
         lanes.setdefault(row.model, []).append(row)
-    every = [Road(model, lanes.get(model.name, ())) for model in models]
+    every = [
+        Road(model, lanes.get(model.name, ()), _service_s(state, model.name)) for model in models
+    ]
     every.sort(key=lambda road: -sum(lane.waiting.value or 0.0 for lane in road.lanes))
     roads = ordered((road for road in every if _wanted(road, view)), view.get("sort"), COLUMNS)
     number = view.get("page")
@@ -87,6 +100,11 @@ async def context(state: State, view: View) -> Context:
         "by_count": by_count,
         "tenant_counts": lambda tenants: [f"{name} {count}" for name, count in tenants.items()],
     }
+
+
+def _service_s(state: State, model: str) -> float | None:
+    load = state.history.loads.get(ModelName(model))
+    return None if load is None else load.service_s.x
 
 
 def _wanted(road: Road, view: View) -> bool:
