@@ -1,10 +1,10 @@
 """The page of queues: who waits, what was refused and why; and what nobody counts."""
 
 import re
+from copy import copy
 from dataclasses import replace
 
 import msgspec
-import pytest
 from pytest_aiohttp.plugin import AiohttpClient
 
 from controlplane.domain.quantities import ModelName
@@ -54,11 +54,13 @@ async def test_a_lane_shows_its_bound_its_slots_and_why_requests_were_refused(
 
 
 async def test_who_waits_now_drains_in_what_the_slots_now_take_for_them(
-    client: Client, state: State, monkeypatch: pytest.MonkeyPatch
+    aiohttp_client: AiohttpClient, state: State
 ) -> None:
     chat = ModelName("chat-70b")
     load = msgspec.structs.replace(state.history.loads[chat], service_s=reading(0.8, NOW))
-    monkeypatch.setattr(state.history, "loads", {**state.history.loads, chat: load})
+    history = copy(state.history)
+    history.loads = {**history.loads, chat: load}
+    client = await aiohttp_client(make_app(replace(state, history=history)))
     lanes = [row for row in await queue_rows(state) if row.model == chat]
     assert sum(lane.waiting.value or 0.0 for lane in lanes) == 236
     assert lanes[0].slots == 64
