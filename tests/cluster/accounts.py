@@ -38,6 +38,19 @@ async def daemon_account(api: Api, cluster: Cluster, namespace: str) -> Account:
     return await issue(api, cluster, namespace, name)
 
 
+async def second_account(api: Api, cluster: Cluster, namespace: str, name: str) -> Account:
+    """Give another account with the very same access, so that the audit log tells two apart."""
+    about = {"name": name, "namespace": namespace}
+    subject = {"kind": "ServiceAccount", **about}
+    await api.apply({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": about})
+    for one in await shipped(cluster, DEPLOYED):
+        if one["kind"] in {"RoleBinding", "ClusterRoleBinding"}:
+            bound = moved({**one, "subjects": [subject]}, namespace)
+            bound["metadata"]["name"] += f"-{name}"
+            await api.apply(bound)
+    return await issue(api, cluster, namespace, name)
+
+
 def moved(manifest: Manifest, namespace: str) -> Manifest:
     """Put a manifest into another namespace; what is cluster-wide gets a name of its own."""
     meta = dict(manifest["metadata"])

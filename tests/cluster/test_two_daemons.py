@@ -1,12 +1,15 @@
 """Two daemons on one PostgreSQL and one cluster: one leads, and the other takes over."""
 
+import asyncio
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from sqlalchemy import Engine, create_engine, text
 
 from controlplane.adapters.sql.address import Address
 from controlplane.clock import stopwatch
+from tests.cluster.accounts import second_account
 from tests.cluster.audit import Audit
 from tests.cluster.stage.daemon import Daemon
 from tests.cluster.stage.fleet_text import fleet_text
@@ -14,6 +17,7 @@ from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
 from tests.postgresql import postgresql, programs
 
+FROZEN_S = 30.0
 # Every change of the store, with the account that made it: each daemon has one of its own.
 WATCHED = ("decisions", "loop_memory", "ledger")
 NOTES = """
@@ -47,6 +51,9 @@ class Shared:
     def writers(self) -> set[str]:
         with self._engine.connect() as connection:
             return set(connection.execute(text("SELECT DISTINCT who FROM noted")).scalars())
+
+    async def written(self) -> bool:
+        return bool(self.writers())
 
     def close(self) -> None:
         self._engine.dispose()
@@ -95,10 +102,7 @@ async def test_of_two_that_advise_one_keeps_the_journal_and_neither_writes_to_th
         shared.watch()
         leader, follower = await one_leads(first, second)
 
-        async def writes() -> bool:
-            return bool(shared.writers())
-
-        await until(writes, 40.0)
+        await until(shared.written, 40.0)
         assert len(shared.writers()) == 1
 
         async def shows_the_same() -> bool:
@@ -114,45 +118,60 @@ async def test_of_two_that_advise_one_keeps_the_journal_and_neither_writes_to_th
             return await leads(follower)
 
         await until(follows, 10.0)
-        await until(writes, 40.0)
+        await until(shared.written, 40.0)
         assert shared.writers() == {"first", "second"} - before
 
     assert audit.refused(stage.account.user) == []
     assert [one for one in audit.writes(stage.account.user) if "selfsubject" not in one] == []
 
 
-@pytest.mark.timeout(200)
-async def test_t4_a_leader_that_froze_writes_nothing_to_the_store_either(
+@pytest.mark.timeout(500)
+async def test_t4_a_leader_that_froze_for_30_s_writes_nothing_when_it_wakes(
     stage: Scene, shared: Shared
 ) -> None:
+    """A whole daemon that acts, frozen when it is about to promote: neither cluster nor store.
+
+    The other one promotes, and takes back; each has an account of its own at both.
+    """
     await stage.nodes.add("T4", 1, zone="z1")
-    act = ("--mode", "act", "--data")
+    account = await second_account(stage.api, stage.cluster, stage.namespace, "second")
+    beside = replace(stage, account=account)
+    fleet, act = fleet_text(most=2), ("--mode", "act", "--data")
     async with (
-        stage.daemon(fleet_text(), *act, shared.of["first"], name="first") as first,
-        stage.daemon(fleet_text(), *act, shared.of["second"], name="second") as second,
+        stage.daemon(fleet, *act, shared.of["first"], name="first") as first,
+        beside.daemon(fleet, *act, shared.of["second"], name="second") as second,
+        stage.balancer() as balancer,
     ):
+        users = {first: stage.account.user, second: account.user}
         shared.watch()
+        await stage.lanes.settle(90.0, serving=1, warm=1)
+        await balancer.served(1, 60.0)
         old, new = await one_leads(first, second)
-        await stage.lanes.settle(serving=1, warm=1)
+        load = asyncio.create_task(balancer.load(40.0, 200.0))
         old.freeze()
+        began = stopwatch()
 
         async def taken_over() -> bool:
             return await leads(new)
 
-        await until(taken_over, 40.0)
+        await until(taken_over, 60.0)
+        await stage.lanes.settle(90.0, serving=2)
+        await asyncio.sleep(max(0.0, FROZEN_S - (stopwatch() - began)))
         shared.forget()
+        audit = Audit(stage.cluster.audit_log)
         old.thaw()
 
         async def follows() -> bool:
             return not await leads(old) and bool(await old.get("/api/v1/models/chat"))
 
-        await until(follows, 20.0)
-
-        async def writes() -> bool:
-            return bool(shared.writers())
-
-        await until(writes, 40.0)
+        await until(follows, 60.0)
+        load.cancel()
+        await stage.lanes.settle(120.0, serving=1, warm=1)
+        await until(shared.written, 60.0)
         assert shared.writers() == {"second" if new is second else "first"}
+        assert audit.writes(users[old]) == []
+        assert audit.writes(users[new])
+        assert audit.lacked(users[old]) == []
 
 
 @pytest.mark.timeout(150)
