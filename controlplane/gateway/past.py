@@ -42,8 +42,8 @@ class Past:
 
     @property
     def latest(self) -> tuple[Instant, Tallies] | None:
-        """Give the newest look."""
-        if self._news is not None:
+        """Give the newest look; news before the first one has nothing to be compared with."""
+        if self._news is not None and self._looks:
             return self._news, self._sums()
         return self._looks[-1] if self._looks else None
 

@@ -77,6 +77,13 @@ def test_news_is_the_latest_until_the_next_look_and_no_look_itself() -> None:
     assert past.before(CHAT, 5.5)[0] == 5.0
 
 
+def test_news_before_the_first_look_is_not_known_yet() -> None:
+    past = Past(dict)
+    past.note_news(0.5)
+
+    assert past.latest is None
+
+
 def test_what_a_worker_had_counted_survives_it_and_nothing_waits_there() -> None:
     counts = Counts()
     counts.take(0, counted(100, queued=3))
