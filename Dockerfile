@@ -50,7 +50,7 @@ ENV PATH=/opt/controlplane/bin:$PATH \
 USER 65532:65532
 WORKDIR /
 VOLUME /var/lib/controlplane
-EXPOSE 8080
+EXPOSE 8080 10080
 # SIGTERM ends it within a second, and hands its lease over.
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --start-period=60s --retries=3 \

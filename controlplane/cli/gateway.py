@@ -11,10 +11,12 @@ from typing import Any, TypeAlias
 
 import click
 import msgspec
+from prometheus_client import CollectorRegistry
 
 from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.store import Store
 from controlplane.cli.engines_option import ENGINE, EngineArgument
+from controlplane.cli.gateway_pod import envoy, join, leave
 from controlplane.cli.stored import data_option, json_option, place, who
 from controlplane.clock import wall
 from controlplane.domain.faults import FaultsError
@@ -66,6 +68,10 @@ def up(fleet: Path, engines: tuple[EngineArgument, ...], data: str | None, **giv
     options = GatewayOptions(folder=folder, worker=WORKER, **given)
     plan = partial(static_plan, catalogue, engines)
     asyncio.run(_up(options, plan, metrics_port, place(data)))
+
+
+for in_pods in (join, envoy, leave):
+    command.add_command(in_pods)
 
 
 @command.command(epilog="Example: controlplane gateway render fleet.yaml --folder /etc/envoy")
@@ -148,7 +154,9 @@ async def _up(options: GatewayOptions, plan: Plan, metrics_port: int | None, dat
         await gateway.start(await _planned(plan, store))
         stack.push_async_callback(gateway.stop)
         if metrics_port is not None:
-            await stack.enter_async_context(scraped(gateway.metrics, options.host, metrics_port))
+            registry = CollectorRegistry()
+            registry.register(gateway.metrics)
+            await stack.enter_async_context(scraped(registry, options.host, metrics_port))
         following = asyncio.create_task(_follow(gateway, plan, store))
         click.echo(f"gateway is up at http://{options.host}:{gateway.port}")
         await over.wait()

@@ -228,14 +228,20 @@ async def _gateway(
     sources: Sources,
     tell: tuple[Others, FrontDoor],
 ) -> AsyncIterator[Mapping[str, Task]]:
-    """Run the gateway that was asked for, or the world's door; give what must run beside it."""
+    """Run the gateway that was asked for, let others join, or open the world's door; give tasks."""
     others, door = tell
-    if options.gateway is None:
-        if around.shut is None:
-            yield {}
-            return
+    if options.gateway is None and around.shut is not None:
         door.guards = world = WorldDoor(around.shut, store, shell, sources.catalogue)
         yield world.tasks
+        return
+    if options.gateway is None:
+        from controlplane.daemon.joined import joined_gateways  # noqa: PLC0415  # nor this
+
+        catalogue, table = sources.catalogue, sources.table
+        async with joined_gateways(around, store, shell, catalogue, table) as joined:
+            door.gateways = door.counts = door.guards = joined
+            others.breakers = joined.open_breakers
+            yield joined.tasks
         return
     from controlplane.daemon.gateway import gateway_of  # noqa: PLC0415  # nobody else needs it
 

@@ -14,29 +14,26 @@ import structlog
 
 from controlplane.adapters.sql.store import Store
 from controlplane.daemon.breakers import LOOP, BreakerBook
+from controlplane.daemon.gateway_plans import Plans
 from controlplane.daemon.surroundings import StartError, Surroundings, Task
 from controlplane.decide.breakers.breaker import Breaker, State
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.faults import Fault, FaultsError
-from controlplane.domain.fleet import FleetView
-from controlplane.domain.gateway import ApiKey, GatewayPlan
+from controlplane.domain.gateway import GatewayPlan
 from controlplane.domain.load import ModelLoad
-from controlplane.domain.overrides import isolated
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.queues import Queues
 from controlplane.gateway.envoy import EnvoyError, envoy_path
 from controlplane.gateway.gateway import Gateway
-from controlplane.gateway.planning import Around, plan_of
 from controlplane.gateway.queues import queues
 from controlplane.gateway.site import GatewayOptions, refuse_unguarded
 from controlplane.loops.reconcile import Shell
-from controlplane.ports import BreakersView, ClusterSettings, EngineAt, UnavailableError
+from controlplane.ports import BreakersView, ClusterSettings, UnavailableError
 from controlplane.settings import folder_beside
 
 WORKER = "controlplane.cli.admission_worker"
 NOT_STARTED = "the gateway has not started yet"
 LOOKS_S = 1.0  # news wakes it sooner
-KEYS_S = 5.0  # a key that was revoked is good for so long at most
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -48,18 +45,15 @@ class ServedGateway:
         self,
         options: GatewayOptions,
         around: Surroundings,
-        engines_at: Callable[[], Sequence[EngineAt]],
+        plans: Plans,
         store: Store,
         shell: Shell,
         catalogue: Callable[[], Catalogue],
     ) -> None:
         """Nothing runs yet."""
-        self._around, self._store, self._shell = around, store, shell
-        self._engines_at = engines_at
+        self._around, self._shell, self._plans = around, shell, plans
         self._catalogue = catalogue
         self._news = asyncio.Event()
-        self._keys: Sequence[ApiKey] = ()
-        self._keys_at = float("-inf")
         self._book = BreakerBook(store, shell)
         self._trouble = ""
         self._options = options
@@ -130,8 +124,7 @@ class ServedGateway:
         await self._around.ready()
         while True:
             try:
-                view = await self._around.cluster.observe()
-                await self._tell(await self._plan(view, self._engines_at()))
+                await self._tell(await self._plans.newest())
             except UnavailableError as cause:
                 log.debug("the gateway keeps its plan", cause=str(cause))
             except (EnvoyError, FaultsError) as cause:
@@ -162,14 +155,6 @@ class ServedGateway:
         if trouble and trouble != self._trouble:
             log.error("gateway", trouble=trouble)
         self._trouble = trouble
-
-    async def _plan(self, view: FleetView, engines: Sequence[EngineAt]) -> GatewayPlan:
-        clock = asyncio.get_running_loop().time()
-        if clock - self._keys_at >= KEYS_S:
-            self._keys, self._keys_at = await self._store.gateway_keys.keys(), clock
-        out = isolated(await self._store.overrides.overrides())
-        around = Around(keys=self._keys, isolated=out, full=self._around.full())
-        return plan_of(view, self._catalogue(), engines, around)
 
     async def _pause(self) -> None:
         try:
@@ -204,4 +189,5 @@ def gateway_of(
         host=host.strip("[]"),
         port=int(port),
     )
-    return ServedGateway(site, around, around.engines_at, store, shell, catalogue)
+    plans = Plans(around, around.engines_at, store, catalogue)
+    return ServedGateway(site, around, plans, store, shell, catalogue)

@@ -16,6 +16,7 @@ from controlplane.render.envoy.names import LENT
 TIMEOUT_S = 2.0
 ACTIVE = "upstream_rq_active"
 MEMBERS = "membership_total"
+UNDER_WAY = "http.models.downstream_rq_active"
 AGAIN_S = 0.005
 EJECTED = "outlier_detection.ejections_active"
 
@@ -82,6 +83,21 @@ class Admin:
         said = await self._ask("GET", f"/stats?format=json&filter=^{name}$")
         stats = msgspec.json.decode(said).get("stats", ()) if said is not None else ()
         return int(stats[0]["value"]) if stats else 0
+
+    async def under_way(self) -> int | None:
+        """Give how many requests it has, those that wait included; None where it does not say."""
+        said = await self._ask("GET", f"/stats?format=json&filter=^{UNDER_WAY}$")
+        if said is None:
+            return None
+        return sum(int(stat["value"]) for stat in msgspec.json.decode(said).get("stats", ()))
+
+    async def take_leave(self) -> None:
+        """Let it say that it is not ready, and have every connection closed after its answer."""
+        await self._ask("POST", "/healthcheck/fail")
+
+    async def quit(self) -> None:
+        """End it."""
+        await self._ask("POST", "/quitquitquit")
 
     async def drain(self) -> None:
         """Take no new connections."""

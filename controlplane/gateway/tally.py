@@ -9,12 +9,18 @@ from bisect import bisect_left
 from collections.abc import Iterable
 
 import msgspec
+from msgspec.structs import replace
 
 from controlplane.domain.reasons import ReasonCode
 
 BUCKETS = (
     0.001, 0.002, 0.003, 0.005, 0.0075, 0.01, 0.015, 0.02, 0.03, 0.05, 0.075, 0.1, 0.15, 0.2, 0.3,
     0.5, 0.75, 1.0, 1.5, 2.0, 3.0, 5.0, 7.5, 10.0, 15.0, 20.0, 30.0, 60.0, 120.0, 300.0, 600.0,
+)  # fmt: skip
+
+
+GROWING = (
+    "arrived", "admitted", "ended", "left", "aged", "minimum", "evicted", "malformed", "held_s",
 )  # fmt: skip
 
 
@@ -33,6 +39,11 @@ class Spread(msgspec.Struct):
         """Add another's."""
         self.counts = [a + b for a, b in zip(self.counts, other.counts, strict=True)]
         self.total += other.total
+
+    def since(self, before: "Spread") -> "Spread":
+        """Give what came after an earlier state of this one."""
+        counts = [a - b for a, b in zip(self.counts, before.counts, strict=True)]
+        return Spread(counts, self.total - before.total)
 
     @property
     def n(self) -> int:
@@ -86,12 +97,18 @@ class ClassTally(msgspec.Struct):
         """Count a refusal."""
         self.refused[code.value] = self.refused.get(code.value, 0) + 1
 
+    def since(self, before: "ClassTally") -> "ClassTally":
+        """Give what came after an earlier state of this one; how it is now stays as it is."""
+        grown = {name: getattr(self, name) - getattr(before, name) for name in GROWING}
+        codes = self.refused
+        refused = {code: n - before.refused.get(code, 0) for code, n in codes.items()}
+        wait, latency = self.wait.since(before.wait), self.latency.since(before.latency)
+        return replace(self, **grown, refused=refused, wait=wait, latency=latency)
+
     def merge(self, other: "ClassTally") -> None:
         """Add another worker's."""
-        for name in ("arrived", "admitted", "ended", "left", "aged", "minimum", "evicted"):
+        for name in GROWING:
             setattr(self, name, getattr(self, name) + getattr(other, name))
-        self.malformed += other.malformed
-        self.held_s += other.held_s
         self.queued += other.queued
         self.running += other.running
         self.oldest_s = max(self.oldest_s, other.oldest_s)

@@ -20,6 +20,7 @@ import uvloop
 
 from controlplane.decide.breakers.answers import Meaning
 from controlplane.decide.breakers.happenings import MARKS
+from controlplane.domain.gateway import GatewayPlan
 from controlplane.gateway.door import Door
 from controlplane.gateway.ended import Ended
 from controlplane.gateway.messages import (
@@ -81,6 +82,7 @@ class Worker:
         """Do what the daemon says."""
         match command:
             case Serve(plan=plan):
+                self._take_part(plan)
                 self.door.serve(plan)
                 if self._front is None:
                     await self._start()
@@ -94,6 +96,13 @@ class Worker:
                 await self._close(grace_s)
             case _:
                 pass
+
+    def _take_part(self, plan: GatewayPlan) -> None:
+        """Take an even part among gateways, where nothing shares the slots out, or cannot."""
+        self.door.share = self.opened.share / max(len(plan.peers), 1)
+        if self.sharing is None:
+            for desk in self.door.desks.values():
+                desk.share = self.door.share
 
     async def _start(self) -> None:
         port = 0

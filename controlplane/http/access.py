@@ -1,4 +1,4 @@
-"""Who may do what: three roles, and when a caller needs no token at all.
+"""Who may do what: the roles, and when a caller needs no token at all.
 
 Bound to loopback without tokens, whoever reaches the port already owns the machine's account: the
 caller is the operator. Any other bind, and any store that holds tokens, asks for one.
@@ -16,17 +16,20 @@ LOOPBACK_NAMES = frozenset({"localhost", "127.0.0.1", "::1"})
 class Role(IntEnum):
     """What a caller may do; each role may also do all of the roles below it."""
 
+    GATEWAY = 0  # join as a gateway: it cannot even look, and a viewer cannot join
     VIEWER = 1  # look
     OPERATOR = 2  # pause, pin, run what-ifs
     ADMIN = 3  # change the catalogue, give and take tokens
 
     @classmethod
     def named(cls, name: str) -> "Role":
-        """Give the role of this name, or raise ValueError naming the three."""
+        """Give the role of this name, or raise ValueError naming them."""
         try:
             return cls[name.upper()]
         except KeyError:
-            raise ValueError(f"role: {name!r} is none of viewer, operator, admin") from None
+            raise ValueError(
+                f"role: {name!r} is none of gateway, viewer, operator, admin"
+            ) from None
 
     def __str__(self) -> str:
         return self.name.lower()

@@ -5,7 +5,13 @@ from dataclasses import dataclass
 
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.queues import Queues
-from controlplane.ports import BreakerReads, BreakersView, ClusterSettings, QueueReads
+from controlplane.ports import (
+    BreakerReads,
+    BreakersView,
+    ClusterSettings,
+    Gateways,
+    QueueReads,
+)
 
 
 @dataclass(slots=True)
@@ -14,6 +20,7 @@ class FrontDoor:
 
     counts: QueueReads | None = None
     guards: BreakerReads | None = None
+    gateways: Gateways | None = None  # serves those that run elsewhere and join
 
     async def queues(self) -> Queues | None:
         """Give every model's front door; None where requests pass this daemon by."""

@@ -25,6 +25,7 @@ from controlplane.ports.cluster import (
     Workloads,
 )
 from controlplane.ports.doors import BreakerReads, BreakersView, ClusterSettings, QueueReads
+from controlplane.ports.gateways import Gateways, Line
 from controlplane.ports.journal import (
     DecisionQuery,
     DecisionReads,
@@ -50,9 +51,11 @@ __all__ = [
     "EngineAt",
     "EngineState",
     "Engines",
+    "Gateways",
     "Journal",
     "Leadership",
     "Ledger",
+    "Line",
     "LoopMemory",
     "OverrideStore",
     "PassedOver",

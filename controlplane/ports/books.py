@@ -64,7 +64,7 @@ class Token(msgspec.Struct, frozen=True, kw_only=True):
     """An access token, without its secret."""
 
     name: str
-    role: str  # viewer, operator, admin
+    role: str  # gateway, viewer, operator, admin
     created_at: Instant
     expires_at: Instant | None = None
 

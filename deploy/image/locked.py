@@ -1,8 +1,8 @@
 """Prints the part of requirements.lock that an image needs, hashes and all.
 
 The lock file has what the tests need too, and says of each package who asked for it. Run beside
-pyproject.toml: `python locked.py product` gives what the daemon imports, with PostgreSQL's driver,
-and `python locked.py build` what makes its wheel.
+pyproject.toml: `python locked.py product` gives what the daemon imports, with PostgreSQL's driver
+and Envoy, and `python locked.py build` what makes its wheel.
 """
 
 import re
@@ -47,7 +47,8 @@ def roots(project: Mapping[str, Any], what: str) -> set[str]:
         asked = project["build-system"]["requires"]
     else:
         declared = project["project"]
-        asked = declared["dependencies"] + declared["optional-dependencies"]["postgresql"]
+        extras = declared["optional-dependencies"]
+        asked = declared["dependencies"] + extras["postgresql"] + extras["envoy"]
     return {re.sub(r"[-_.]+", "-", NAME.findall(one)[0]).lower() for one in asked}
 
 

@@ -42,7 +42,7 @@ def asked(name: str, extras: frozenset[str] = frozenset()) -> set[str]:
 
 
 def test_it_has_all_that_the_product_needs() -> None:
-    assert asked("controlplane", frozenset({"postgresql"})) <= set(locked("product"))
+    assert asked("controlplane", frozenset({"postgresql", "envoy"})) <= set(locked("product"))
 
 
 def test_it_has_nothing_that_only_tests_need() -> None:

@@ -19,7 +19,7 @@ QUERIES = {
     "/overrides/{subject}/preview": {"verb": "pin", "replicas": "3"},
 }
 PARTS = {"name": "chat", "subject": "chat", "id": "1", "version": "1"}
-READS = [route for route in ROUTES if route.method == "GET" and route.path != "/feed"]
+READS = [route for route in ROUTES if route.method == "GET" and route.answer is not None]
 OPEN_TO_OPERATORS = [route for route in READS if route.path != "/tokens"]
 A_RUN = {"scenario": "seed-000", "policy": "controlplane"}
 

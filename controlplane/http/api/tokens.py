@@ -21,7 +21,9 @@ class NewToken(msgspec.Struct, frozen=True, kw_only=True):
     name: Annotated[
         str, Meta(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,62}$", description="Who will use it.")
     ]
-    role: Annotated[Literal["viewer", "operator", "admin"], Meta(description="What it may do.")]
+    role: Annotated[
+        Literal["gateway", "viewer", "operator", "admin"], Meta(description="What it may do.")
+    ]
     days: Annotated[
         Annotated[float, Meta(gt=0, le=3650)] | None,
         Meta(description="Valid so many days; for good if left out."),

@@ -110,6 +110,7 @@ class Container:
         except OSError as error:
             self._ended(128, began, "StartError", str(error))
             return 128
+        self._target.pid = self._process.pid
         if self._stopped.is_set():  # told while it was being started
             self.kill()
         if "terminated" in self.state:
@@ -128,7 +129,7 @@ class Container:
         return code
 
     def _ended(self, code: int, began: float, reason: str, message: str) -> None:
-        self._process, self._reason = None, ""
+        self._process, self._reason, self._target.pid = None, "", None
         self.started = self.ready = False
         self.state = {
             "terminated": {

@@ -14,6 +14,7 @@ class Target:
     def __init__(self, address: str, container: Manifest, environment: Mapping[str, str]) -> None:
         self.address = address
         self.environment = environment
+        self.pid: int | None = None  # of its process, while there is one
         self._ports = {
             port["name"]: port["containerPort"]
             for port in container.get("ports", ())
@@ -65,7 +66,9 @@ async def _tcp(action: Manifest, target: Target) -> str:
 
 
 async def _exec(command: list[str], target: Target) -> str:
+    inside = ["nsenter", "--target", str(target.pid), "--mount", "--root"] if target.pid else []
     process = await asyncio.create_subprocess_exec(
+        *inside,
         *command,
         env=dict(target.environment),
         stdout=asyncio.subprocess.DEVNULL,
