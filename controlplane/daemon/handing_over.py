@@ -98,7 +98,12 @@ async def others(
             tasks["scaler"] = port.look_for_ever
             if around.scaled_objects is not None:
                 publishing = Publishing(
-                    fleet, around.scaled_objects, gate, state.leadership, around.namespace or ""
+                    fleet,
+                    around.scaled_objects,
+                    gate,
+                    state.leadership,
+                    around.namespace or "",
+                    lambda: handover.sizes,
                 )
                 tasks["publishing"] = partial(publishing.run, port.answers)
         told = Others(note, {name: partial(_steadily, name, run) for name, run in tasks.items()})

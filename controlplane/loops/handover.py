@@ -53,6 +53,7 @@ class Handover:
         self._size = size
         self._look: ScalingSeen | None = None
         self._memory = SpareMemory()
+        self.sizes: Wanted = {}  # what each variant is to have, as of the last look
         self._news = asyncio.Event()
 
     def note(self, look: ScalingSeen) -> None:
@@ -89,6 +90,7 @@ class Handover:
             if number % PIECE == 0:
                 await asyncio.sleep(0)
         self._tell(told, {name: tuple(model.variants) for name, model in catalogue.models.items()})
+        self.sizes = sizes
         self._size(sizes)
 
 

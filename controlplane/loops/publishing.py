@@ -4,15 +4,20 @@ Nothing is published before our own port has answered itself: a KEDA that asks a
 there takes the model for broken (K2). Only the leader publishes, and only where the model may be
 acted on; pauses are published too, for KEDA would go on where we stand still. What somebody changed
 is put right once in a while, not in every round.
+
+Where none may be wanted, the ScaledObject says whether any is: then KEDA cannot take the last, for
+however long we are away. Until that is known, after a start, what is published stays as it is.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NoReturn, Protocol
 
 import structlog
 
 from controlplane.clock import Clock
+from controlplane.decide.handover.wanted import Wanted
+from controlplane.domain import marks
 from controlplane.domain.decisions import Ending, Outcome
 from controlplane.domain.overrides import Overrides, paused, pinned
 from controlplane.domain.quantities import Instant, ModelName
@@ -54,13 +59,15 @@ class Publishing:
         gate: Gate,
         leadership: Leadership,
         namespace: str,
+        sizes: Callable[[], Wanted],
     ) -> None:
-        """Know nothing of what is published yet."""
+        """Know nothing of what is published yet; `sizes` is what each variant is to have now."""
         self._fleet = fleet
         self._store = store
         self._gate = gate
         self._leadership = leadership
         self._namespace = namespace
+        self._sizes = sizes
         self._published: dict[str, tuple[Manifest, Instant]] = {}
         self._refused: dict[str, str] = {}
 
@@ -90,7 +97,7 @@ class Publishing:
         wanted = self._wanted(overrides)
         for name, manifest in wanted.items():
             last, at = self._published.get(name, (None, 0.0))
-            if last == manifest and clock.now() - at < ASSERT_EVERY_S:
+            if manifest is None or (last == manifest and clock.now() - at < ASSERT_EVERY_S):
                 continue
             if self._note(name, await self._store.apply(manifest)):
                 self._published[name] = (manifest, clock.now())
@@ -99,15 +106,20 @@ class Publishing:
                 self._note(name, await self._store.remove(name))
                 self._published.pop(name, None)
 
-    def _wanted(self, overrides: Overrides) -> Mapping[str, Manifest]:
-        catalogue = self._fleet.catalogue
-        made: dict[str, Manifest] = {}
+    def _wanted(self, overrides: Overrides) -> Mapping[str, Manifest | None]:
+        """Give what is to be there, by name; None is to stay as it is."""
+        catalogue, sizes = self._fleet.catalogue, self._sizes()
+        made: dict[str, Manifest | None] = {}
         for name, model in catalogue.models.items():
             if model.policy.scaling.writer == "keda" and self._gate.acts(name):
+                held, known = hold(overrides, name), sizes.get(name, {})
                 for manifest in scaled_objects(
-                    name, catalogue, self._namespace, hold=hold(overrides, name)
+                    name, catalogue, self._namespace, hold=held, wanted=known
                 ):
-                    made[manifest["metadata"]["name"]] = manifest
+                    about = manifest["metadata"]
+                    empties = manifest["spec"]["minReplicaCount"] == 0 and held == FREE
+                    unknown = empties and about["labels"][marks.CLASS] not in known
+                    made[about["name"]] = None if unknown else manifest
         return made
 
     def _may_go(self, name: str) -> bool:

@@ -3,10 +3,17 @@
 `behavior` says what `cooldownPeriod` is often thought to say; the latter governs the way to zero
 alone. When we do not answer, what is there stays: by a `fallback` that takes no replica away, and
 where there may be none by no fallback at all, for one of 0 replicas lets KEDA take all away.
+
+That is not enough for as long as we may be away. Two askers of KEDA share a scaler, and whichever
+fails forgets it; the other then takes the one that is gone for one that says nobody is there. Once
+the cooldown is over, that empties a Deployment. So whoever knows that replicas are wanted says so,
+and the least is then one: only where none is wanted may KEDA take the last.
 """
 
 import hashlib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from controlplane.domain import marks
 from controlplane.domain.catalogue import Catalogue, Model
@@ -20,9 +27,7 @@ PAUSED = "autoscaling.keda.sh/paused"
 PAUSED_REPLICAS = "autoscaling.keda.sh/paused-replicas"
 TRANSFER = "scaledobject.keda.sh/transfer-hpa-ownership"
 LONGEST_NAME = 63
-# KEDA may take a scaler it is about to forget for one that says nobody is there, once in a while as
-# we restart. It empties a Deployment only when nobody was there for longer than this.
-LEAST_COOLDOWN_S = 60
+LEAST_COOLDOWN_S = 60  # a restart of ours is over by then
 HPA_PREFIX = "keda-hpa-"
 
 
@@ -35,6 +40,15 @@ class Hold:
 
 
 FREE = Hold()
+NONE_KNOWN: Mapping[ClassName, int] = {}
+
+
+class _How(NamedTuple):
+    """What KEDA decides on, what people hold, and how many replicas are wanted now, if known."""
+
+    kind: TriggerKind
+    hold: Hold
+    wanted: int
 
 
 def scaled_objects(
@@ -43,11 +57,17 @@ def scaled_objects(
     namespace: str,
     trigger: TriggerKind | None = None,
     hold: Hold = FREE,
+    wanted: Mapping[ClassName, int] = NONE_KNOWN,
 ) -> list[Manifest]:
-    """Render the ScaledObjects of a model: one for each of its variants."""
+    """Render the ScaledObjects of a model: one for each of its variants.
+
+    `wanted` is what each variant is to have now; where it is any, KEDA may not take the last.
+    """
     kind = trigger or catalogue.keda.trigger
     return [
-        _scaled_object(name, class_name, catalogue, namespace, (kind, hold))
+        _scaled_object(
+            name, class_name, catalogue, namespace, _How(kind, hold, wanted.get(class_name, 0))
+        )
         for class_name in catalogue.models[name].variants
     ]
 
@@ -57,12 +77,14 @@ def _scaled_object(
     class_name: ClassName,
     catalogue: Catalogue,
     namespace: str,
-    how: tuple[TriggerKind, Hold],
+    how: _How,
 ) -> Manifest:
     model, keda = catalogue.models[name], catalogue.keda
-    kind, hold = how
+    kind = how.kind
     deployment = deployment_name(name, model, class_name)
     least, most = bounds(model, kind)
+    if how.wanted > 0 and kind != "prometheus":  # a Prometheus does not go away with us
+        least = max(1, least)
     spec: Manifest = {
         "scaleTargetRef": {"apiVersion": "apps/v1", "kind": "Deployment", "name": deployment},
         "minReplicaCount": least,
@@ -82,7 +104,7 @@ def _scaled_object(
     }
     labels = {marks.MODEL: str(name), marks.CLASS: str(class_name)}
     head = metadata(deployment, namespace, labels)
-    head["annotations"] |= holding(hold)
+    head["annotations"] |= holding(how.hold)
     return {
         "apiVersion": "keda.sh/v1alpha1",
         "kind": "ScaledObject",

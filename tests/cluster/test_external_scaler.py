@@ -53,9 +53,12 @@ class Stage:
         told = figures(load, policy, serving, {} if target is None else {A100: target})
         self.board.put([told], {CHAT: (A100,)})
 
-    async def hand_over(self, trigger: TriggerKind = "target", hold: Hold = FREE) -> None:
-        """Apply the ScaledObject."""
-        (made,) = scaled_objects(CHAT, self.fleet, self.namespace, trigger, hold)
+    async def hand_over(
+        self, trigger: TriggerKind = "target", hold: Hold = FREE, wanted: int = 0
+    ) -> None:
+        """Apply the ScaledObject; `wanted` as the daemon publishes it, 0 as it is printed."""
+        now = {A100: wanted}
+        (made,) = scaled_objects(CHAT, self.fleet, self.namespace, trigger, hold, now)
         await self.api.apply(made)
 
     async def replicas(self, count: int, timeout_s: float = 60.0) -> float:
@@ -141,11 +144,13 @@ async def test_keda_decides_on_the_weighted_depth(handed: Stage) -> None:
 
 async def test_k1_a_daemon_that_is_down_takes_no_replica_away(handed: Stage) -> None:
     handed.tell(target=5)
-    await handed.hand_over()
+    await handed.hand_over(wanted=5)
     await handed.replicas(5)
 
     await handed.fall_silent()
-    await handed.stays(5, TO_ZERO_S)  # longer than KEDA's own patience
+    await handed.stays(
+        5, TO_ZERO_S
+    )  # longer than KEDA's own patience with a model that may be empty
     await handed.listen()  # restarted under KEDA
     await handed.stays(5, WITHIN_S)
     handed.tell(target=6)

@@ -9,9 +9,18 @@ import pytest
 
 from controlplane.clock import stopwatch
 from tests.adapters.keda.asking import Keda
+from tests.cluster.api import RefusedError
 from tests.cluster.stage.daemon import Daemon
 from tests.cluster.stage.fleet_text import fleet_text
-from tests.cluster.stage.handed import CLASS, POLLING_S, Handed, comes_to, let_publish, override
+from tests.cluster.stage.handed import (
+    CLASS,
+    DEPLOYMENT,
+    POLLING_S,
+    Handed,
+    comes_to,
+    let_publish,
+    override,
+)
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
 from tests.emulation.stand import free_port
@@ -48,12 +57,14 @@ async def test_k6_one_who_waits_at_the_gateway_brings_the_first_replica(handed: 
         await comes_to(keda, 0, 60.0)
         await until(lambda: counts(daemon), 30.0)
         await sizes.reach(0, 60.0)
+        await until(lambda: least(handed, 0), 30.0)
         assert not await active(keda)
         began = stopwatch()
         asking = asyncio.create_task(until_answered(caller))
         await until(lambda: active(keda), WITHIN_S)
         active_after = stopwatch() - began
         await sizes.reach(1, WITHIN_S)
+        await until(lambda: least(handed, 1), 30.0)  # now KEDA may not take it, were we to go
         status = await asyncio.wait_for(asking, 60.0)
 
     assert active_after < POLLING_S
@@ -89,6 +100,16 @@ async def test_k4_held_at_zero_through_a_restart_then_exactly_one_resume(handed:
 
 async def active(keda: Keda) -> bool:
     return await keda.active(model="chat", class_=CLASS)
+
+
+async def least(handed: Handed, count: int) -> bool:
+    """Say whether KEDA is told that it may go down to so many."""
+    space = handed.stage.namespace
+    place = f"/apis/keda.sh/v1alpha1/namespaces/{space}/scaledobjects/{DEPLOYMENT}"
+    with suppress(RefusedError):
+        found: int = (await handed.stage.api.get(place))["spec"]["minReplicaCount"]
+        return found == count
+    return False
 
 
 async def counts(daemon: Daemon) -> bool:

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -10,6 +10,8 @@ import pytest
 from controlplane.clock import Clock
 from controlplane.domain.decisions import DONE, Ending, Outcome
 from controlplane.domain.overrides import Override
+from controlplane.domain.policies import SparePolicy
+from controlplane.domain.quantities import ClassName, ModelName
 from controlplane.loops.acting import Gate
 from controlplane.loops.fleet import Fleet
 from controlplane.loops.in_memory import MemoryOverrides, SoleLeader
@@ -17,7 +19,7 @@ from controlplane.loops.publishing import Publishing
 from controlplane.render.naming import Manifest
 from controlplane.render.scaled_object import PAUSED, PAUSED_REPLICAS
 from controlplane.simulation.embedded import embedded
-from tests.builders import CHAT, NOW, a_catalogue, a_model, a_policy
+from tests.builders import A100, CHAT, NOW, a_catalogue, a_model, a_policy
 
 NAME = "chat-a100-80g"
 
@@ -54,22 +56,30 @@ class Scene:
     store: Store
     publishing: Publishing
     overrides: MemoryOverrides
+    sizes: dict[ModelName, dict[ClassName, int]] = field(default_factory=dict)
+
+    def least(self) -> int:
+        least: int = self.store.held[NAME]["spec"]["minReplicaCount"]
+        return least
 
     def annotations(self) -> dict[str, Any]:
         found: dict[str, Any] = self.store.held[NAME]["metadata"]["annotations"]
         return found
 
 
-def a_scene(writer: str = "keda", *, acting: bool = True) -> Scene:
-    catalogue = a_catalogue({CHAT: a_model(policy=a_policy(writer=writer))})
+def a_scene(writer: str = "keda", *, acting: bool = True, least: int = 1) -> Scene:
+    policy = replace(a_policy(writer=writer, min=least), spare=SparePolicy(count=0))
+    catalogue = a_catalogue({CHAT: a_model(policy=policy)})
     clock, overrides = Clock(), MemoryOverrides()
     cluster = embedded(catalogue, clock, 1)
     fleet = Fleet(
         clock=clock, cluster=cluster, signals=cluster, overrides=overrides, catalogue=catalogue
     )
     store = Store()
-    publishing = Publishing(fleet, store, Gate(acting=acting), SoleLeader(), "inference")
-    return Scene(fleet, store, publishing, overrides)
+    sizes: dict[ModelName, dict[ClassName, int]] = {}
+    gate, leader = Gate(acting=acting), SoleLeader()
+    publishing = Publishing(fleet, store, gate, leader, "inference", lambda: sizes)
+    return Scene(fleet, store, publishing, overrides, sizes)
 
 
 async def test_k2_nothing_is_published_until_our_port_answers() -> None:
@@ -123,6 +133,31 @@ async def test_k4_a_pause_reaches_keda_and_its_end_is_one_write() -> None:
         await scene.publishing.round()
     assert PAUSED not in scene.annotations()
     assert scene.store.writes == 3
+
+
+async def test_keda_may_take_the_last_replica_only_while_none_is_wanted() -> None:
+    """An outage of ours outlasts any cooldown; what KEDA then may do was said before."""
+    scene = a_scene(least=0)
+    seen = []
+    for wanted in (3, 1, 0, 0, 2):
+        scene.sizes[CHAT] = {A100: wanted}
+        await scene.publishing.round()
+        seen.append(scene.least())
+
+    assert seen == [1, 1, 0, 0, 1]
+    assert scene.store.writes == 3  # once for each way that was crossed
+
+
+async def test_until_it_is_known_what_is_wanted_what_is_published_stays() -> None:
+    scene = a_scene(least=0)
+    before = {"metadata": {"name": NAME}, "spec": {"minReplicaCount": 1}}
+    scene.store.held[NAME] = before
+    await scene.publishing.round()
+    assert scene.store.held == {NAME: before}
+
+    await scene.overrides.put(Override(subject=CHAT, paused=True, by="me", at=NOW))
+    await scene.publishing.round()
+    assert scene.annotations()[PAUSED] == "true"  # a pause waits for nothing
 
 
 @pytest.mark.parametrize("writer", ["controlplane", "hpa", "nobody"])

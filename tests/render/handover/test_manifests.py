@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.handover import ScalerMetric
-from controlplane.domain.quantities import ModelName
+from controlplane.domain.quantities import ClassName, ModelName
 from controlplane.render.behavior import LONGEST_WINDOW_S
 from controlplane.render.destination_rule import destination_rule
 from controlplane.render.hpa import hpas
@@ -123,6 +123,26 @@ def test_a_failure_of_ours_never_takes_a_replica_away() -> None:
             else:
                 assert fallback["behavior"] == "currentReplicasIfHigher"
                 assert fallback["replicas"] == least
+
+
+def test_where_any_is_wanted_keda_may_not_take_the_last_however_long_we_are_away() -> None:
+    classes = list(FLEET.models[BOTH].variants)
+    made = scaled_objects(BOTH, FLEET, NAMESPACE, wanted={classes[0]: 3, classes[1]: 0})
+    first, second = (one["spec"] for one in made)
+
+    assert (first["minReplicaCount"], second["minReplicaCount"]) == (1, 0)
+    assert first["fallback"] == {
+        "failureThreshold": 3, "replicas": 1, "behavior": "currentReplicasIfHigher",
+    }  # fmt: skip
+    assert "cooldownPeriod" not in first
+    assert "fallback" not in second
+
+
+@pytest.mark.parametrize("wanted", [0, 1, 50])
+def test_what_is_wanted_moves_no_bound_that_people_set(wanted: int) -> None:
+    (made,) = scaled_objects(CHAT, FLEET, NAMESPACE, wanted={ClassName("A100-80G"): wanted})
+
+    assert made == scaled_objects(CHAT, FLEET, NAMESPACE)[0]
 
 
 @pytest.mark.parametrize(("polling_s", "cooldown_s"), [(2, 60), (15, 60), (90, 180)])
