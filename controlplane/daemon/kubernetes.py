@@ -151,6 +151,11 @@ async def _world(api: Api, namespace: str) -> str:
     try:
         found: dict[str, Any] = await api.get(itself, dict[str, Any])
     except MissingError as cause:
+        if cause.reason != "NotFound":  # a balancer's page, another program's
+            shows = f"curl -k {api.host}/version shows what it is"
+            raise StartError(
+                f"kubeconfig: what answers at {api.host} is no API server ({cause}); {shows}"
+            ) from cause
         made = f"kubectl create namespace {namespace}"
         raise StartError(f"namespace: there is no {namespace} at {api.host}; {made}") from cause
     except (UnavailableError, RefusedError) as cause:

@@ -16,7 +16,7 @@ from kubernetes_asyncio.config import ConfigException
 
 from controlplane.adapters.kubernetes.connecting import Door, connect
 from controlplane.adapters.kubernetes.pace import Pace
-from controlplane.adapters.kubernetes.refusals import Asked, refusal
+from controlplane.adapters.kubernetes.refusals import Asked, away, refusal
 from controlplane.adapters.kubernetes.resources import Place
 from controlplane.domain.marks import MANAGER
 from controlplane.ports import UnavailableError
@@ -197,8 +197,7 @@ class Api:
             )
             yield response
         except (aiohttp.ClientError, TimeoutError, OSError, ConfigException) as cause:
-            said = str(cause) or "no answer in time"
-            raise UnavailableError(f"the API server at {self.host}: {said}") from cause
+            raise away(self.host, cause) from cause
         finally:
             if response is not None:
                 response.release()  # an unread watch is closed by it

@@ -1,28 +1,20 @@
-"""How the API server is found: a kubeconfig, or the service account inside the cluster.
-
-Whatever is wrong with a kubeconfig is said in one sentence that names the file and the fault.
-"""
+"""How the API server is found: a kubeconfig, or the service account inside the cluster."""
 
 import asyncio
-import os
 from pathlib import Path
 
 from kubernetes_asyncio.client import ApiClient, Configuration
-from kubernetes_asyncio.config import ConfigException, load_kube_config
+from kubernetes_asyncio.config import ConfigException
 from kubernetes_asyncio.config.incluster_config import InClusterConfigLoader
 from kubernetes_asyncio.config.kube_config import KubeConfigLoader
 
+from controlplane.adapters.kubernetes.kubeconfig import AddressError, opened, renewed
 from controlplane.adapters.kubernetes.last_look import looking
-from controlplane.ports import UnavailableError
+
+__all__ = ["AddressError", "Door", "connect", "own_namespace"]
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
-EXEC_S = 30.0
 NAMESPACE = "controlplane"  # where nothing says another
-_LIBRARYS = "Invalid kube-config file. "  # a sentence of its own, before the one that says why
-
-
-class AddressError(Exception):
-    """The API server cannot be found by what was given; one sentence for people."""
 
 
 class Door:
@@ -41,15 +33,10 @@ class Door:
 
     async def renew(self) -> None:
         """Run the kubeconfig's exec plugin again, if it has one and its token has run out."""
-        user = getattr(self._loader, "_user", None)
-        if self._loader is None or user is None or "exec" not in user:
+        if self._loader is None:
             return
-        try:
-            async with self._renewing, asyncio.timeout(EXEC_S):  # one run serves all who wait
-                await self._loader.load_from_exec_plugin()
-        except (ConfigException, OSError, TimeoutError) as cause:
-            said = " ".join(str(cause).split()) or f"no answer within {EXEC_S:g} s"
-            raise UnavailableError(f"kubeconfig: its credentials program failed: {said}") from cause
+        async with self._renewing:  # one run serves all who wait
+            await renewed(self._loader)
         if hasattr(self._loader, "token"):
             self.client.configuration.api_key["BearerToken"] = self._loader.token
 
@@ -65,11 +52,11 @@ async def connect(kubeconfig: Path | None) -> Door:
     if kubeconfig is None:
         _inside(configuration)
     else:
-        loader = await _outside(_file(kubeconfig), configuration)
+        loader = await opened(kubeconfig, configuration)
     try:
         client = ApiClient(configuration)
     except OSError as cause:  # also ssl.SSLError: a certificate or key that cannot be used
-        where = kubeconfig or ACCOUNT
+        where = f"kubeconfig: {kubeconfig}" if kubeconfig else str(ACCOUNT)
         raise AddressError(f"{where}: its certificates cannot be used: {cause}") from cause
     client.user_agent = "controlplane"
     client.rest_client.pool_manager = looking(client.rest_client.pool_manager)
@@ -97,32 +84,3 @@ def _inside(configuration: Configuration) -> None:
             f"kubeconfig: none was given and this is no pod of a cluster ({cause}); "
             "give --kubeconfig FILE, e.g. ~/.kube/config"
         ) from cause
-
-
-def _file(path: Path) -> Path:
-    path = path.expanduser()
-    if not path.is_file():
-        raise AddressError(f"kubeconfig: there is no file {path}")
-    if not os.access(path, os.R_OK):
-        raise AddressError(f"kubeconfig: {path} may not be read; ls -l {path} shows its owner")
-    return path
-
-
-async def _outside(path: Path, configuration: Configuration) -> KubeConfigLoader:
-    shown = f"kubectl config view --kubeconfig {path} shows what it says"
-    try:
-        loader = await load_kube_config(
-            str(path), client_configuration=configuration, persist_config=False
-        )
-    except ConfigException as cause:
-        said = str(cause).removeprefix(_LIBRARYS).rstrip(". ")
-        raise AddressError(f"kubeconfig: {path} cannot be used: {said}; {shown}") from cause
-    except Exception as cause:  # whatever a file that is no kubeconfig makes of the library
-        said = " ".join(str(cause).split())[:200] or type(cause).__name__
-        raise AddressError(f"kubeconfig: {path} is no kubeconfig ({said}); {shown}") from cause
-    host = str(configuration.host)
-    if "server" not in (getattr(loader, "_cluster", None) or {}):
-        raise AddressError(f"kubeconfig: {path} names no server; it is clusters[].cluster.server")
-    if not host.startswith(("https://", "http://")):
-        raise AddressError(f"kubeconfig: {path}: server {host!r} is no https:// address")
-    return loader

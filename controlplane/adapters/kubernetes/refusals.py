@@ -13,6 +13,8 @@ from controlplane.adapters.kubernetes.resources import Place
 from controlplane.ports import UnavailableError
 
 _USER = re.compile(r'User "([^"]+)"')
+_ANONYMOUS = "system:anonymous"
+_PLAIN = "HTTP request to an HTTPS server"
 _UNTYPED = "failed to create typed patch object"  # how an apply of an unknown field is refused
 _ACCOUNT = re.compile(r"system:serviceaccount:([^:]+):(.+)")
 
@@ -78,6 +80,15 @@ _KINDS: dict[int, type[RefusedError]] = {
 }
 
 
+def away(host: str, cause: BaseException) -> UnavailableError:
+    """Say that no answer came, and the command that shows why."""
+    said = " ".join(str(cause).split()) or "no answer in time"
+    shows = f"curl -k {host}/livez shows whether it can be reached"
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        shows = "kubectl config view --minify shows the certificate-authority it was held against"
+    return UnavailableError(f"the API server at {host}: {said}; {shows}")
+
+
 def refusal(asked: Asked, code: int, body: bytes) -> Exception:
     """Give the exception for an answer that is not 2xx."""
     try:
@@ -91,6 +102,9 @@ def refusal(asked: Asked, code: int, body: bytes) -> Exception:
             f"kubectl auth whoami with the same kubeconfig shows whom it takes them for"
         )
         return UnavailableError(sentence)
+    if code == 400 and _PLAIN in said:
+        sentence = f"{asked}: the API server speaks HTTPS: its address must begin with https://"
+        return InvalidError(sentence, code=code, reason=status.reason)
     if code == 403:
         return ForbiddenError(_forbidden(asked, said), code=code, reason=status.reason)
     if code == 500 and _UNTYPED in said:
@@ -106,6 +120,11 @@ def _forbidden(asked: Asked, said: str) -> str:
     user = _USER.search(said)
     if user is None:  # an admission policy or a quota, not RBAC: only the server knows
         return f"{asked} is forbidden: {said}"
+    if user[1] == _ANONYMOUS:  # no right to give away: whoever asks would have it
+        return (
+            f"{asked} is forbidden to who shows no credentials, and the kubeconfig's user has "
+            "none; kubectl config view --minify shows it"
+        )
     return f"{asked} is forbidden to {user[1]}; this grants it: {grant(asked, user[1])}"
 
 
