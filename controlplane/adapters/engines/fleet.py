@@ -36,6 +36,7 @@ class EngineFleet:
         self._catalogue, self._clock = catalogue, clock
         self._session: ClientSession | None = None
         self._watched: dict[ReplicaName, Watched] = {}
+        self._of_model: dict[ModelName, dict[ReplicaName, Watched]] = {}  # the same
         self._tallies: dict[ModelName, Tally] = {}
         self._broken: dict[ModelName, frozenset[str]] = {}
         self._looked_at: dict[ModelName, Instant] = {}
@@ -135,10 +136,12 @@ class EngineFleet:
             raise RuntimeError("engines can be asked only within `async with`")
         watched = Watched(engine, self._clock, self._session)
         self._watched[engine.replica] = watched
+        self._of_model.setdefault(engine.model, {})[engine.replica] = watched
         watched.start(self._heard, offset_s)
 
     def _forget(self, replica: ReplicaName) -> None:
         watched = self._watched.pop(replica)
+        del self._of_model[watched.engine.model][replica]
         for task in watched.stop():
             self._mind(task)
         self._states.pop(replica, None)
@@ -191,11 +194,8 @@ class EngineFleet:
         return model_load(model, policy, serving, tally, at)
 
     def _serving(self, model: ModelName) -> Sequence[Watched]:
-        return [
-            watched
-            for watched in self._watched.values()
-            if watched.engine.serves and watched.engine.model == model
-        ]
+        of_model = self._of_model.get(model, {}).values()  # not all: each answer looks at these
+        return [watched for watched in of_model if watched.engine.serves]
 
     def _variant(self, engine: EngineAt) -> Variant:
         variants: Mapping[Any, Variant] = self._catalogue.models[engine.model].variants
