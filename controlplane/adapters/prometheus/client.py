@@ -20,6 +20,7 @@ from aiohttp import ClientError, ClientSession, ClientTimeout
 from controlplane.domain.samples import Absence, Bad, NoData
 from controlplane.domain.sources import PrometheusSource, shown
 
+UNREADABLE = (msgspec.MsgspecError, RecursionError)  # no JSON, another shape, or too deep
 MOST_POINTS = 11_000  # of a series; a range query for more is refused by the server
 LARGEST = 64 * 2**20  # bytes of an answer
 
@@ -115,20 +116,22 @@ class Prometheus:
         body = await self._body("label/__name__/values", None)
         try:
             return tuple(msgspec.json.decode(body)["data"])
-        except (msgspec.MsgspecError, KeyError, TypeError):
+        except (*UNREADABLE, KeyError, TypeError):
             return ()
 
     async def _ask(self, path: str, form: Mapping[str, str]) -> Answer:
         body = await self._body(path, form)
         try:
             envelope = msgspec.json.decode(body, type=_Envelope)
-        except msgspec.MsgspecError as cause:
+        except UNREADABLE as cause:
             raise self._bad(body) from cause
-        if envelope.status != "success" or envelope.data is None:
+        if envelope.status != "success":
             raise self._refused(envelope)
+        if envelope.data is None:
+            raise self._bad(body)
         try:
             series = _series(envelope.data)
-        except msgspec.MsgspecError as cause:
+        except UNREADABLE as cause:
             raise self._bad(body) from cause
         return Answer(series, tuple(envelope.warnings))
 
@@ -152,7 +155,7 @@ class Prometheus:
         except TimeoutError as cause:
             text = f"{named} did not answer within {limit:g} s"
             raise QueryError(NoData(Absence.UNREACHABLE, text), text) from cause
-        except (ClientError, OSError) as cause:
+        except (ClientError, OSError, ValueError) as cause:
             said = " ".join(str(cause).split()) or type(cause).__name__
             text = f"{named} cannot be asked: {said}"
             raise QueryError(NoData(Absence.UNREACHABLE, text), text) from cause
@@ -161,7 +164,7 @@ class Prometheus:
         """Say what a status other than 200 means; its body may say more, and is no answer."""
         try:
             envelope = msgspec.json.decode(body, type=_Envelope)
-        except msgspec.MsgspecError:
+        except UNREADABLE:
             envelope = _Envelope(status="error")
         if status in {400, 422}:
             return self._refused(envelope)
@@ -192,7 +195,11 @@ class Prometheus:
         """Read the token anew each time: mounted tokens change."""
         if self.source.token_file is None:
             return {}
-        token = await asyncio.to_thread(Path(self.source.token_file).read_text, "utf-8")
+        file = Path(self.source.token_file)
+        token = await asyncio.to_thread(file.read_text, "utf-8", "surrogateescape")
+        if not token.strip().isprintable():
+            text = f"signals.prometheus.token_file: {self.source.token_file} is no line of text"
+            raise QueryError(NoData(Absence.FORBIDDEN, text), text)
         return {"Authorization": f"Bearer {token.strip()}"}
 
 

@@ -7,7 +7,7 @@ is that it is not above that bucket, and where the promise is stricter, nothing.
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from controlplane.adapters.prometheus.reading import Key
+from controlplane.adapters.prometheus.reading import NO_LONGER, Key
 from controlplane.decide.signals.gathering import class_of, gathered
 from controlplane.domain.catalogue import Model
 from controlplane.domain.fleet import FleetView, replicas_by_model
@@ -112,7 +112,9 @@ def wanted(engine: EngineMetrics, signal: SignalName) -> str:
 def _absence(found: Found, serving: Sequence[str]) -> Absence:
     """Tell an engine that does not export a metric from one that is not scraped at all."""
     for rows in found.values():
-        if isinstance(rows, Mapping) and any(Key(replica, "") in rows for replica in serving):
+        if isinstance(rows, Mapping) and any(
+            rows.get(Key(replica, ""), NO_LONGER) != NO_LONGER for replica in serving
+        ):
             return Absence.NOT_EXPORTED
     return Absence.EMPTY
 

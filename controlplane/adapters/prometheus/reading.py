@@ -1,8 +1,9 @@
 """The parts of an answer put together: a sample of every replica or model, with its age.
 
 The age is by Prometheus's own clock; our `at` is our now less that age, so two clocks that disagree
-do no harm. What is no number stays none: a NaN percentile is idleness where the count beside it
-says that there were no requests, and Bad where there is no such count (S3).
+do no harm. A value without an age is of what is scraped no longer: a rate outlives its series by
+the window, and is no news. What is no number stays none: a NaN percentile is idleness where the
+count beside it says that there were no requests, and Bad where there is no such count (S3).
 """
 
 from collections import defaultdict
@@ -11,9 +12,11 @@ from typing import NamedTuple
 
 from controlplane.adapters.prometheus.client import Answer
 from controlplane.domain.quantities import Instant
-from controlplane.domain.samples import IDLE, Bad, Sample, Stale, reading
+from controlplane.domain.samples import IDLE, Absence, Bad, NoData, Sample, Stale, reading
 from controlplane.domain.sources import PrometheusSource
 from controlplane.render.promql import AGE, COUNT, PART, VALUE
+
+NO_LONGER = NoData(Absence.EMPTY, "it is scraped no longer")
 
 
 class Key(NamedTuple):
@@ -59,10 +62,12 @@ def _first(labels: Mapping[str, str], names: Sequence[str]) -> str:
 
 
 def _sample(parts: Mapping[str, str], at: Instant, fresh_s: float) -> Sample:
-    age = reading(parts.get(AGE, "0"), at, may_be_negative=True).x or 0.0
-    if age > fresh_s:
+    age = reading(parts.get(AGE), at, may_be_negative=True).x
+    if age is not None and age > fresh_s:
         return Stale(age)
-    sample = reading(parts[VALUE], at - max(0.0, age))
-    if isinstance(sample, Bad) and COUNT in parts and reading(parts[COUNT], at).x == 0:
-        return IDLE
-    return sample
+    sample = reading(parts[VALUE], at - max(0.0, age or 0.0))
+    if isinstance(sample, Bad) and not (COUNT in parts and reading(parts[COUNT], at).x == 0):
+        return sample
+    if age is None:
+        return NO_LONGER
+    return IDLE if isinstance(sample, Bad) else sample

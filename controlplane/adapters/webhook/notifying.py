@@ -126,7 +126,10 @@ class Notifier:
         named = server_of(policy.webhook or "")
         try:
             if policy.token_file is not None:
-                token = await asyncio.to_thread(Path(policy.token_file).read_text, "utf-8")
+                file = Path(policy.token_file)
+                token = await asyncio.to_thread(file.read_text, "utf-8", "surrogateescape")
+                if not token.strip().isprintable():
+                    return f"alerts.token_file: {policy.token_file} is no line of text"
                 headers["Authorization"] = f"Bearer {token.strip()}"
             async with session.post(policy.webhook or "", data=body, headers=headers) as answer:
                 if answer.status < 300:

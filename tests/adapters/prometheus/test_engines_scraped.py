@@ -4,6 +4,7 @@ from collections.abc import Mapping
 
 import pytest
 
+from controlplane.adapters.prometheus.reading import NO_LONGER
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.samples import IDLE, Absence, NoData, Sample, Value, Zero
 from controlplane.domain.serving import EngineKind
@@ -170,6 +171,25 @@ async def test_s6_three_of_four_speak_for_all_and_one_of_four_does_not(server: S
         assert seen["queue"] == NoData(Absence.TOO_FEW, "1 of 4 replicas are known")
         for task in sent:
             task.cancel()
+
+
+async def test_what_is_scraped_no_longer_is_no_news_though_its_rates_go_on(server: Server) -> None:
+    """A rate lasts as long as its window has two samples of a series that has ended."""
+    name = ModelName("m-ended")
+    async with emulated("vllm") as engine, asking(server, window_s=120) as client:
+        server.scrape((engine.port, labels("m-ended-0", name)))
+        signals = Scene(client, name, ["m-ended-0"]).signals()
+
+        async def look() -> Samples:
+            await signals.update()
+            return signals.samples(name)
+
+        await until(look, lambda s: s["arrivals"].x is not None and s["queue"].x is not None)
+        server.scrape()
+        seen = await until(look, lambda s: s["queue"].x is None)
+
+        assert seen["arrivals"] == NO_LONGER
+        assert seen["queue"] == NoData(Absence.EMPTY, "vllm:num_requests_waiting")
 
 
 async def test_s7_a_deleted_pod_that_haunts_the_store_does_not_count(server: Server) -> None:

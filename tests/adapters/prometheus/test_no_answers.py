@@ -3,11 +3,13 @@
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 import pytest
 from aiohttp import web
 
 from controlplane.adapters.prometheus.client import Prometheus, QueryError
+from controlplane.adapters.prometheus.reading import NO_LONGER
 from controlplane.clock import stopwatch
 from controlplane.domain.quantities import ModelName
 from controlplane.domain.samples import Absence, Bad, NoData, Sample, Stale, known
@@ -25,6 +27,7 @@ def vector(*pairs: tuple[str, str]) -> str:
 
 
 ROW = '"namespace":"inference","pod":"chat-0","part":"value"'
+AGE = ROW.replace('"value"', '"age"')
 OF_MODEL = '"controlplane_dev_model":"chat","part":"value"'
 
 
@@ -80,6 +83,49 @@ async def test_s1_an_empty_vector_is_no_data() -> None:
     assert found["queue"].why is Absence.EMPTY
 
 
+@pytest.mark.parametrize("rows", [[(ROW, "4")], [(ROW, "4"), (AGE, "NaN")]])
+async def test_a_number_of_unknown_age_is_no_news(rows: list[tuple[str, str]]) -> None:
+    found = await samples(vector(*rows))
+
+    assert found["queue"] == NO_LONGER
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "null",
+        "[]",
+        "",
+        '{"status":"success"}',
+        '{"status":"success","data":null}',
+        '{"status":"success","data":{"resultType":"vector","result":{}}}',
+        '{"status":"success","data":{"resultType":"scalar","result":[1]}}',
+        GOOD % '{"metric":{"pod":7},"value":[1,"7"]}',
+        GOOD % '{"metric":{},"value":[1,7]}',
+        "[" * 100_000,
+        '{"status":"success","more":' + "[" * 100_000,
+    ],
+    ids=range(11),
+)
+async def test_json_that_is_no_answer_is_bad_however_deep(body: str) -> None:
+    found = await samples(body)
+
+    assert isinstance(found["queue"], Bad)
+
+
+@pytest.mark.parametrize("token", [b"\xff\xfe", b"one\ntwo"])
+async def test_a_token_file_that_holds_no_token_is_said(token: bytes, tmp_path: Path) -> None:
+    (tmp_path / "token").write_bytes(token)
+    source = PrometheusSource(address="http://127.0.0.1:1", token_file=str(tmp_path / "token"))
+    async with Prometheus(source) as client:
+        signals = Scene(client, NAME, ["chat-0"]).signals()
+        await signals.update()
+
+    assert signals.notes == (
+        f"signals.prometheus.token_file: {tmp_path / 'token'} is no line of text",
+    )
+
+
 async def test_s3_a_nan_percentile_without_a_count_is_not_idle() -> None:
     found = await samples(vector((OF_MODEL, "NaN")))
 
@@ -87,8 +133,7 @@ async def test_s3_a_nan_percentile_without_a_count_is_not_idle() -> None:
 
 
 async def test_s9_an_old_sample_is_stale_with_its_age() -> None:
-    age = ROW.replace('"value"', '"age"')
-    found = await samples(vector((ROW, "4"), (age, "95.5")))
+    found = await samples(vector((ROW, "4"), (AGE, "95.5")))
 
     assert found["queue"] == Stale(95.5)
 
@@ -102,7 +147,9 @@ async def test_a_token_that_is_not_good_enough_is_said() -> None:
 
 
 async def test_a_warning_of_a_partial_answer_is_shown_and_the_answer_used() -> None:
-    body = vector((ROW, "7")).replace('"success",', '"success","warnings":["store s3 is away"],')
+    body = vector((ROW, "7"), (AGE, "2")).replace(
+        '"success",', '"success","warnings":["store s3 is away"],'
+    )
 
     async def answer(_: web.Request) -> web.Response:
         return web.Response(text=body, content_type="application/json")

@@ -2,18 +2,20 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
 from aiohttp import web
+from structlog.testing import capture_logs
 
 from controlplane.adapters.webhook.notifying import Notifier
 from controlplane.adapters.webhook.payload import fingerprint
 from controlplane.clock import Clock
 from controlplane.domain.alerts import Alert, AlertName, Key
 from controlplane.domain.handover import AlertsPolicy
+from tests.cluster.stage.waiting import until
 
 
 @dataclass
@@ -30,8 +32,8 @@ class Receiver:
         self.messages.put_nowait(json.loads(await request.read()))
         return web.Response(status=self.status)
 
-    async def next(self) -> dict[str, Any]:
-        async with asyncio.timeout(10):
+    async def next(self, within_s: float = 10.0) -> dict[str, Any]:
+        async with asyncio.timeout(within_s):
             return await self.messages.get()
 
 
@@ -174,4 +176,22 @@ async def test_a_receiver_may_want_a_token(tmp_path: Any) -> None:
         notifier.update([an_alert()])
         await receiver.next()
 
+    assert receiver.headers["Authorization"] == "Bearer s3cret"
+
+
+async def any_of(told: Sequence[object]) -> bool:
+    return bool(told)
+
+
+async def test_a_token_file_that_holds_no_token_costs_no_message(tmp_path: Any) -> None:
+    token = tmp_path / "token"
+    token.write_bytes(b"\xff\xfe")
+    async with notified(token_file=str(token)) as (notifier, receiver):
+        with capture_logs() as told:
+            notifier.update([an_alert()])
+            await until(lambda: any_of(told), 20.0)
+        token.write_text("s3cret")
+        await receiver.next(20)
+
+    assert told[0]["cause"] == f"alerts.token_file: {token} is no line of text"
     assert receiver.headers["Authorization"] == "Bearer s3cret"
