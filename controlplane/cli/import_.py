@@ -20,6 +20,7 @@ from controlplane.adapters.kubernetes.importing import (
     take_over,
 )
 from controlplane.adapters.kubernetes.refusals import RefusedError
+from controlplane.cli.cluster_names import Namespaced
 from controlplane.cli.reaching import kubeconfig_option
 from controlplane.cli.stored import json_option
 from controlplane.domain.faults import Fault, FaultsError
@@ -47,7 +48,7 @@ class Asked(TypedDict):
     epilog="Example: controlplane import models/chat (then again with --yes); "
     "controlplane import -f chat-scaledobject.yaml",
 )
-@click.argument("where", metavar="[NAMESPACE/NAME]", required=False)
+@click.argument("where", type=Namespaced(), metavar="[NAMESPACE/NAME]", required=False)
 @click.option(
     "-f", "--file", type=click.Path(path_type=Path), help="Read a manifest instead of the cluster."
 )
@@ -55,31 +56,32 @@ class Asked(TypedDict):
 @click.option("--yes", is_flag=True, help="Delete it, after noting it on its Deployment.")
 @click.option("--undo", is_flag=True, help="NAMESPACE/NAME of the Deployment: give it back.")
 @json_option
-def command(where: str | None, **asked: Unpack[Asked]) -> None:
+def command(where: tuple[str, str] | None, **asked: Unpack[Asked]) -> None:
     """Read an existing ScaledObject or HPA: the policy that behaves the same, and what is better.
 
     Nothing is changed without --yes. A target has one writer: with --yes what scaled it is noted on
     its Deployment and deleted; --undo --yes makes it again as it was.
     """
     file = asked["file"]
-    if (where is None) == (file is None):
+    if where is None and file is not None:
+        _from_file(file, asked)
+    elif where is not None and file is None:
+        try:
+            asyncio.run(_in_cluster(_kubeconfig(asked["kubeconfig"]), where, asked))
+        except (NothingToImportError, AddressError, UnavailableError, RefusedError) as cause:
+            raise click.ClickException(str(cause)) from cause
+    else:
         raise click.UsageError("name one NAMESPACE/NAME, or a --file")
-    if file is not None:
-        if asked["yes"] or asked["undo"]:
-            raise click.UsageError("--yes and --undo are about a cluster: name NAMESPACE/NAME")
-        manifests = read_manifests(written_text(file), str(file))
-        if not manifests:
-            raise FaultsError([Fault(str(file), None, "", "", "holds no manifest")])
-        for read in [_read(manifest, str(file)) for manifest in manifests]:
-            _show(read, asked)
-        return
-    namespace, slash, name = (where or "").partition("/")
-    if not (namespace and slash and name):
-        raise click.BadParameter(f"{where!r} is not NAMESPACE/NAME", param_hint="NAMESPACE/NAME")
-    try:
-        asyncio.run(_in_cluster(_kubeconfig(asked["kubeconfig"]), (namespace, name), asked))
-    except (NothingToImportError, AddressError, UnavailableError, RefusedError) as cause:
-        raise click.ClickException(str(cause)) from cause
+
+
+def _from_file(file: Path, asked: Asked) -> None:
+    if asked["yes"] or asked["undo"]:
+        raise click.UsageError("--yes and --undo are about a cluster: name NAMESPACE/NAME")
+    manifests = read_manifests(written_text(file), str(file))
+    if not manifests:
+        raise FaultsError([Fault(str(file), None, "", "", "holds no manifest")])
+    for read in [_read(manifest, str(file)) for manifest in manifests]:
+        _show(read, asked)
 
 
 def _kubeconfig(given: Path | None) -> Path | None:

@@ -5,7 +5,9 @@ from typing import Any
 
 import click
 import msgspec
+from click.core import ParameterSource
 
+from controlplane.cli.cluster_names import Namespace
 from controlplane.cli.engines_option import ENGINE, EngineArgument
 from controlplane.cli.rendered_envoy import SITE, TICKET, envoy_config
 from controlplane.domain.catalogue import Catalogue
@@ -14,12 +16,19 @@ from controlplane.domain.handover import TriggerKind
 from controlplane.domain.quantities import ModelName
 from controlplane.render.destination_rule import destination_rule
 from controlplane.render.hpa import hpas
-from controlplane.render.scaled_object import Hold, scaled_objects
+from controlplane.render.scaled_object import Hold, bounds, scaled_objects
 from controlplane.render.triggers import NoTriggerError
 from controlplane.settings import load_catalogue
 from controlplane.settings.manifests import manifests_text
 from controlplane.shipped import shipped
 
+ONLY_FOR = {  # an option, and for whom it says anything
+    "trigger": ("keda",),
+    "paused": ("keda",),
+    "held_at": ("keda",),
+    "replicas": ("istio", "envoy"),
+    "engines": ("envoy",),
+}
 TRIGGERS = ("target", "drain", "wait_p99", "weighted_depth", "prometheus")
 EPILOG = """\b
 Examples:
@@ -49,6 +58,7 @@ Examples:
 )
 @click.option(
     "--namespace",
+    type=Namespace(),
     envvar="CONTROLPLANE_NAMESPACE",
     default="controlplane",
     show_default=True,
@@ -84,6 +94,7 @@ def command(
     **more: Any,
 ) -> None:
     """Print what is to be applied for MODEL. Nothing is applied."""
+    _refuse_what_says_nothing(whom)
     catalogue = load_catalogue(config or shipped("examples") / "fleet.yaml")
     name = ModelName(model)
     if name not in catalogue.models:
@@ -108,6 +119,18 @@ def command(
             "this, for a target has one writer",
             err=True,
         )
+
+
+def _refuse_what_says_nothing(whom: str) -> None:
+    """Refuse an option that was given and would be passed over in silence."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if whom not in ONLY_FOR.get(name, (whom,)):
+            given = context.get_parameter_source(name)
+            if given is not ParameterSource.DEFAULT:
+                others = " or ".join(f"--for {other}" for other in ONLY_FOR[name])
+                raise click.UsageError(f"{parameter.opts[0]} is for {others}, not --for {whom}")
 
 
 def _print_envoy(
@@ -151,4 +174,8 @@ def _rendered(
         return hpas(name, catalogue, namespace)
     held = Hold(paused=more["paused"], replicas=more["held_at"])
     trigger: TriggerKind | None = more["trigger"]
+    _, most = bounds(catalogue.models[name], trigger or catalogue.keda.trigger)
+    if held.replicas is not None and held.replicas > most:
+        rule = f"is more than {name} may have, {most}"
+        raise FaultsError([Fault("--held-at", None, "", str(held.replicas), rule)])
     return scaled_objects(name, catalogue, namespace, trigger, held)
