@@ -10,9 +10,14 @@ import msgspec
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from controlplane.cli.stored import place
+from controlplane.domain.faults import Fault, FaultsError
 from controlplane.settings import folder_beside, whereabouts
 
 WITHIN_S = 2.0
+
+
+class _Problem(msgspec.Struct):
+    detail: str = ""
 
 
 class NoAnswerError(Exception):
@@ -25,7 +30,7 @@ def daemon_url(told: str | None, data: str | None = None) -> str:
     A store whose daemon does not run is asked for where the options in the environment put one.
     """
     if told:
-        return told.rstrip("/")
+        return _checked(told).rstrip("/")
     host = os.environ.get("CONTROLPLANE_HOST") or "127.0.0.1"
     port = os.environ.get("CONTROLPLANE_PORT") or "8080"
     said = whereabouts(folder_beside(place(data), os.environ))
@@ -37,6 +42,15 @@ def daemon_url(told: str | None, data: str | None = None) -> str:
         if bound.is_unspecified:  # bound everywhere, hence here too
             host = "127.0.0.1" if bound.version == 4 else "::1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+def _checked(told: str) -> str:
+    """Give an address back that a daemon can have."""
+    with suppress(ValueError):  # of a port that is none
+        found = urlsplit(told)
+        if found.scheme in {"http", "https"} and found.hostname and found.port != 0:
+            return told
+    raise FaultsError([Fault("--url", None, "", told, "must be http://HOST:PORT")])
 
 
 async def ask(url: str, *paths: str) -> list[Any]:
@@ -56,5 +70,15 @@ async def _get(session: ClientSession, url: str) -> Any:
         if answer.status in {401, 403}:
             raise NoAnswerError("wants a token: set CONTROLPLANE_TOKEN")
         if answer.status != 200:
-            raise NoAnswerError(f"answers {answer.status} on {url}")
+            raise NoAnswerError(
+                _refusal(await answer.read()) or f"answers {answer.status} on {url}"
+            )
         return msgspec.json.decode(await answer.read())
+
+
+def _refusal(body: bytes) -> str:
+    """Give what the daemon says itself about what was asked; empty where it says nothing."""
+    with suppress(msgspec.MsgspecError):
+        said = msgspec.json.decode(body, type=_Problem).detail
+        return f"answers: {said}" if said else ""
+    return ""

@@ -38,6 +38,6 @@ def command(model: str, url: str | None, queries: bool, as_json: bool) -> None:
 def _line(signal: dict[str, Any]) -> str:
     source = signal["source"] or "-"
     if signal["value"] is None:
-        return f"{signal['signal']:<12} {'-':>12}  {source:<11} {signal['why']}"
+        return f"{signal['signal']:<13} {'-':>12}  {source:<11} {signal['why']}"
     age = "" if signal["age_s"] is None else f"{signal['age_s']:.0f} s old"
-    return f"{signal['signal']:<12} {signal['value']:>12.6g}  {source:<11} {age}"
+    return f"{signal['signal']:<13} {signal['value']:>12.6g}  {source:<11} {age}"

@@ -84,17 +84,21 @@ async def test_the_queue_is_what_prometheus_says_and_the_rest_what_the_engines_s
     assert [over["source"] for over in arrivals["passed_over"]] == ["prometheus"]
     printed = capsys.readouterr().out
     assert code == 0
-    assert "queue                   7  prometheus " in printed
+    assert "queue                    7  prometheus " in printed
     assert "    sum(my_backlog)" in printed
 
 
 async def test_s1_a_prometheus_that_is_not_there_is_passed_over_and_says_so(
-    tmp_path: Path,
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     async with served(tmp_path, FLEET, "--prometheus", DEAD) as daemon:
         told = await until(lambda: of(daemon), passed_over)
         notes = get(daemon, f"/models/{MODEL}/signals")["notes"]
+        code = await asyncio.to_thread(run, ["signals", "nobody", "--url", daemon])
 
+    assert code == 1
+    said = f"Error: the daemon at {daemon} answers: model: 'nobody' does not exist\n"
+    assert said in capsys.readouterr().err
     assert told["queue"]["source"] == "engines"
     assert f"Unreachable: {DEAD} cannot be asked" in told["queue"]["passed_over"][0]["why"]
     assert any(note.startswith(f"{DEAD} cannot be asked") for note in notes)

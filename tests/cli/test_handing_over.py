@@ -1,4 +1,4 @@
-"""`controlplane render`: what says nothing, or is nowhere, is refused in a sentence."""
+"""`render`, `import` and `signals`: what says nothing, or is nowhere, is refused in a sentence."""
 
 from pathlib import Path
 
@@ -70,3 +70,14 @@ def test_what_is_to_be_imported_has_a_namespace_and_a_name(
     assert run(["import", where, "--kubeconfig", "/nowhere"]) == 2
 
     assert f"{where!r} is not NAMESPACE/NAME, e.g. models/chat." in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "url", ["ftp://a", "daemon:8080", "http://", "http://127.0.0.1:99999", "http://a:b", "no url"]
+)
+def test_an_address_that_no_daemon_can_have_is_refused(
+    url: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert run(["signals", "chat", "--url", url]) == 2
+
+    assert capsys.readouterr().err == f"--url: {url}: must be http://HOST:PORT\n"
