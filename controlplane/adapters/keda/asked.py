@@ -1,5 +1,6 @@
 """What a ScaledObject asks for, read from its trigger's metadata; what is wrong is one sentence."""
 
+import re
 from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from typing import NamedTuple, get_args
@@ -7,12 +8,15 @@ from typing import NamedTuple, get_args
 from controlplane.adapters.keda.generated.externalscaler_pb2 import ScaledObjectRef
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.handover import ScalerMetric
+from controlplane.domain.policies import ScalingPolicy
 from controlplane.domain.quantities import ClassName, ModelName
 from controlplane.render.triggers import target_size
 
 METRIC_KEYS = ("metric", "metricName")  # the second is how older triggers name it
 TARGET_KEYS = ("target", "targetValue")
 _MOST_TARGET = 2**31
+_WHOLE = re.compile(r"[0-9]{1,10}")
+_LONGEST = 80
 
 
 class AskedWrongError(ValueError):
@@ -44,25 +48,35 @@ def asked(reference: ScaledObjectRef, catalogue: Catalogue) -> Asked:
     if metric not in get_args(ScalerMetric):
         raise AskedWrongError(_unknown(f"{whose}: {key}", metric, get_args(ScalerMetric)))
     known: ScalerMetric = metric
-    size = target_size(known, model.policy.scaling)
-    return Asked(name, class_name, known, _size(said, whose) or size)
+    return Asked(name, class_name, known, _size(said, whose, known, model.policy.scaling))
 
 
-def _size(said: Mapping[str, str], whose: str) -> int | None:
+def _size(said: Mapping[str, str], whose: str, metric: ScalerMetric, policy: ScalingPolicy) -> int:
+    """Give what it is to be at: as the trigger says, else as the policy does.
+
+    What we decide is a number of replicas, so one is for each: at another size KEDA would carry
+    out a part of it.
+    """
     for key in TARGET_KEYS:
         if key in said:
-            try:
-                size = round(float(said[key]))
-            except (ValueError, OverflowError):
-                size = 0
+            size = int(said[key]) if _WHOLE.fullmatch(said[key]) else 0
             if not 0 < size < _MOST_TARGET:
-                raise AskedWrongError(f"{whose}: {key}: {said[key]!r} must be a number above 0")
+                rule = "must be a whole number, at least 1"
+                raise AskedWrongError(f"{whose}: {key}: {_short(said[key])} {rule}")
+            if metric == "target" and size != 1:
+                rule = "must be 1 for the metric target: each replica stands for one"
+                raise AskedWrongError(f"{whose}: {key}: {_short(said[key])} {rule}")
             return size
-    return None
+    return target_size(metric, policy)
 
 
 def _unknown(place: str, given: str, known: Iterable[str]) -> str:
     names = [str(name) for name in known]
     close = get_close_matches(given, names, n=1, cutoff=0.5)
     hint = f"did you mean {close[0]}?" if close else f"there are {', '.join(names)}"
-    return f"{place}: {given!r} is not known; {hint}"
+    return f"{place}: {_short(given)} is not known; {hint}"
+
+
+def _short(given: str) -> str:
+    """Quote what was given; it comes back in a header, which may not be long."""
+    return repr(given if len(given) <= _LONGEST else f"{given[:_LONGEST]}…")

@@ -85,7 +85,7 @@ async def scaler(
     port = ScalerPort(board, catalogue, clock or Clock(), "127.0.0.1:0", certificates)
     running = asyncio.create_task(port.run())
     try:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             await port.answers.wait()
         yield port
     finally:

@@ -25,7 +25,7 @@ async def test_k2_nothing_is_published_before_the_port_has_answered_itself() -> 
     assert not port.answers.is_set()
 
     running = asyncio.create_task(port.run())
-    async with asyncio.timeout(5):
+    async with asyncio.timeout(30):
         await port.answers.wait()
     async with keda(port) as asking:
         assert await asking.spec() == ("target", 1, 1.0)

@@ -107,8 +107,15 @@ async def test_the_stream_tells_when_it_becomes_active() -> None:
         ({"model": "chta"}, "model: 'chta' is not known; did you mean chat?"),
         ({"class_": "H100"}, "class: 'H100' is not known; did you mean A100-80G?"),
         ({"metric": "draim"}, "metric: 'draim' is not known; did you mean drain?"),
-        ({"targetValue": "five"}, "targetValue: 'five' must be a number above 0"),
-        ({"targetValue": "-1"}, "targetValue: '-1' must be a number above 0"),
+        *(
+            ({"targetValue": size}, f"targetValue: '{size}' must be a whole number, at least 1")
+            for size in ("five", "-1", "0", "0.6", "1_0", "nan", "1e400", "", "9" * 10, "9" * 80)
+        ),
+        (
+            {"targetValue": "5"},
+            "targetValue: '5' must be 1 for the metric target: each replica stands for one",
+        ),
+        ({"model": "c" * 100_000}, f"model: '{'c' * 80}…' is not known; there are chat"),
     ],
 )
 async def test_a_trigger_that_asks_for_what_there_is_not_is_told_in_one_sentence(
