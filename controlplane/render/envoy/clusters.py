@@ -6,6 +6,7 @@ in service because too many are out: the panic threshold is 0, and how many may 
 """
 
 from collections.abc import Sequence
+from itertools import islice
 
 from controlplane.decide.breakers.ejections import ejection_percent, ejection_s, ejections
 from controlplane.domain.gateway import Endpoint, GatewayPlan, ServedModel
@@ -17,19 +18,31 @@ ROOM = 1024  # what Envoy allows by default
 BEYOND_K = 2  # while K falls, more may run than there are slots
 KEPT_S = 4.0  # engines on uvicorn close idle connections after 5 s; we must be first
 LARGEST_EJECTION_S = 300.0
+# Envoy watches each file by an inotify instance of its own, and aborts when there are no more, of
+# which Linux gives all processes of a user 128. Beyond these, a change of endpoints replaces the
+# cluster: milliseconds longer, and who was left alone is forgotten; requests under way go on.
+MOST_FILES = 60
 _LEAST = "extensions.load_balancing_policies.least_request.v3.LeastRequest"
 _HTTP = "extensions.upstreams.http.v3.HttpProtocolOptions"
 
 
 def clusters(plan: GatewayPlan, folder: str) -> list[Plain]:
-    """Give every cluster; where its endpoints are stands in a file of its own."""
+    """Give every cluster; where its endpoints are stands in a file, or in the cluster itself."""
+    filed = with_files(plan)
     found = []
     for model in plan.models:
         for lent in (False, True):
             name = cluster_name(model.name, lent=lent)
             members = taking(model.lending if lent else model.serving)
-            found.append(cluster(name, model, members, f"{folder}/{endpoint_file(name)}", plan))
+            path = f"{folder}/{endpoint_file(name)}" if name in filed else None
+            found.append(cluster(name, model, members, path, plan))
     return found
+
+
+def with_files(plan: GatewayPlan) -> frozenset[str]:
+    """Name the clusters whose endpoints have a file of their own: the first ones."""
+    names = (cluster_name(m.name, lent=lent) for m in plan.models for lent in (False, True))
+    return frozenset(islice(names, MOST_FILES))
 
 
 def taking(members: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
@@ -38,15 +51,17 @@ def taking(members: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
 
 
 def cluster(
-    name: str, model: ServedModel, members: Sequence[Endpoint], path: str, plan: GatewayPlan
+    name: str, model: ServedModel, members: Sequence[Endpoint], path: str | None, plan: GatewayPlan
 ) -> Plain:
-    """Give one cluster."""
+    """Give one cluster; its endpoints are in that file, or without one in itself."""
     breaker = model.breaker
+    place: Plain = {"type": "STATIC", "load_assignment": placed(name, members)}
+    if path is not None:
+        place = {"type": "EDS", "eds_cluster_config": {"eds_config": file_source(path)}}
     rendered: Plain = {
         "@type": "type.googleapis.com/envoy.config.cluster.v3.Cluster",
         "name": name,
-        "type": "EDS",
-        "eds_cluster_config": {"eds_config": file_source(path)},
+        **place,
         "connect_timeout": seconds(CONNECT_S),
         "load_balancing_policy": balancing(plan),
         "common_lb_config": {"healthy_panic_threshold": {"value": 0}},
@@ -161,6 +176,12 @@ def endpoint_file(name: str) -> str:
 
 
 def assignment(name: str, members: Sequence[Endpoint]) -> Plain:
+    """Give a cluster's endpoints as a resource of their own."""
+    kind = "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment"
+    return {"@type": kind, **placed(name, members)}
+
+
+def placed(name: str, members: Sequence[Endpoint]) -> Plain:
     """Give a cluster's endpoints by zone; one of many slots gets as many more requests."""
     zones: dict[str, list[Plain]] = {}
     for at in members:
@@ -170,7 +191,6 @@ def assignment(name: str, members: Sequence[Endpoint]) -> Plain:
         }
         zones.setdefault(at.zone, []).append(place)
     return {
-        "@type": "type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment",
         "cluster_name": name,
         "endpoints": [
             {"locality": {"zone": zone}, "lb_endpoints": places}

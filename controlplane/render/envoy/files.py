@@ -12,7 +12,9 @@ from controlplane.render.envoy.clusters import (
     clusters,
     endpoint_file,
     peers,
+    placed,
     taking,
+    with_files,
 )
 from controlplane.render.envoy.listener import listener
 from controlplane.render.envoy.names import ADMISSION, PEERS, cluster_name
@@ -72,9 +74,11 @@ def xds_files(plan: GatewayPlan, site: Site) -> dict[str, Plain]:
             "config_source": file_source(f"{site.folder}/rds.json"),
         }
     }
+    filed = with_files(plan)
     files = {
         endpoint_file(name): response([assignment(name, members)])
         for name, members in _members(plan)
+        if name == PEERS or name in filed
     }
     return {
         **files,
@@ -118,13 +122,13 @@ def _members(plan: GatewayPlan) -> list[tuple[str, Sequence[Endpoint]]]:
 def fixed(cluster: Plain, members: Mapping[str, Sequence[Endpoint]]) -> Plain:
     """Give a cluster with its endpoints in place."""
     if "eds_cluster_config" not in cluster:
-        return cluster
+        return _plain(cluster)
     name = cluster["name"]
     rest = {k: v for k, v in _plain(cluster).items() if k != "eds_cluster_config"}
     known = all(_is_address(at.host) for at in members[name])
     return rest | {
         "type": "STATIC" if known else "STRICT_DNS",
-        "load_assignment": _plain(assignment(name, members[name])),
+        "load_assignment": placed(name, members[name]),
     }
 
 

@@ -30,8 +30,9 @@ def settled(said: Any) -> Any:
 
 
 def written(cluster: Plain) -> str:
-    """Write a cluster's settings for people, line by line."""
-    return dumps(settled(cluster), indent=1, ensure_ascii=False)
+    """Write a cluster's settings for people, line by line; who is in it is none of them."""
+    own = {key: value for key, value in cluster.items() if key != "load_assignment"}
+    return dumps(settled(own), indent=1, ensure_ascii=False)
 
 
 def _unsaid(value: Any) -> bool:
