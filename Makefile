@@ -28,6 +28,9 @@ test: install $(SYSTEM) ## Run all tests
 test-keda: install $(SYSTEM) ## Run the tests with a real KEDA; building it takes ten minutes
 	$(BIN)/python -m tests.cluster run --keda -- $(BIN)/pytest tests/cluster -m keda
 
+test-long: install $(SYSTEM) ## Run the tests that take minutes: a stream of seven
+	$(BIN)/pytest -n auto -m long --ignore=tests/cluster
+
 check: install ## Lint, types, layers
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -80,4 +83,4 @@ $(SYSTEM): Makefile | $(READY)
 	  apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq $(DEBIAN) >/dev/null; fi
 	touch $@
 
-.PHONY: help run test test-keda check bench format docs lock wheel install
+.PHONY: help run test test-keda test-long check bench format docs lock wheel install

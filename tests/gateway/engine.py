@@ -79,17 +79,18 @@ class Engine:
         return web.json_response({"got": len(body)}, status=self.status, headers=self.said)
 
     async def _stream(self, request: web.Request, how: str) -> web.StreamResponse:
-        """`stream` until released; `stream=N` N chunks 10 ms apart."""
+        """`stream` until released; `stream=N` N chunks 10 ms apart, `stream=N/S` S seconds."""
         answer = web.StreamResponse(headers={"content-type": "text/event-stream"})
         await answer.prepare(request)
-        chunks = int(how[7:]) if "=" in how else None
+        count, _, gap = how.partition("=")[2].partition("/")
+        chunks, gap_s = int(count) if count else None, float(gap or "0.01")
         n = 0
         while chunks is None or n < chunks:
             await answer.write(b"data: token\n\n")
             n += 1
             if chunks is None and self.release.is_set():
                 break
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(gap_s)
         await answer.write(b"data: [DONE]\n\n")
         await answer.write_eof()
         return answer
