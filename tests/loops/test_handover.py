@@ -84,7 +84,7 @@ async def test_it_tells_after_every_look() -> None:
     running = asyncio.create_task(handover.run())
     handover.note(a_look(queue=1))
     async with asyncio.timeout(5):
-        await board.changed()
+        await board.news.wait()
     assert figure(board, "queue") == 1
     running.cancel()
     await asyncio.gather(running, return_exceptions=True)

@@ -56,9 +56,10 @@ class Board:
         """Give the last good figure."""
         return self._entries.get((model, node_class, metric))
 
-    async def changed(self) -> None:
-        """Wait until something was put."""
-        await self._changed.wait()
+    @property
+    def news(self) -> asyncio.Event:
+        """Give what is set when something is put: take it before looking, and none is missed."""
+        return self._changed
 
 
 def _figure(figures: Figures, metric: str, node_class: ClassName) -> int | None:

@@ -75,11 +75,12 @@ class Scaler:
         """Say so whenever it changes, for as long as KEDA listens."""
         what, said = await self._asked(request, context), None
         while True:
+            news = self._board.news
             active = self._active(what)
             if active is not None and active != said:
                 said = active
                 yield wire.IsActiveResponse(result=active)
-            await self._board.changed()
+            await news.wait()
 
     async def get_metric_spec(
         self, request: wire.ScaledObjectRef, context: Any

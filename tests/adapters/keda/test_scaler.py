@@ -6,9 +6,11 @@ import grpc
 import pytest
 
 from controlplane.adapters.keda.board import HELD_S, Board
+from controlplane.adapters.keda.generated import externalscaler_pb2 as wire
+from controlplane.adapters.keda.scaler import Scaler
 from controlplane.clock import Clock, wall
 from controlplane.domain.samples import Absence, Bad, NoData
-from tests.adapters.keda.asking import A100, CHAT, CLASSES, keda, refusal, said, scaler
+from tests.adapters.keda.asking import A100, CHAT, CLASSES, FLEET, keda, refusal, said, scaler
 from tests.builders import a_class_load, a_load
 
 BROKEN = NoData(Absence.UNREACHABLE)
@@ -97,8 +99,20 @@ async def test_the_stream_tells_when_it_becomes_active() -> None:
         assert await anext(stream) is False
         load = a_load(a_class_load(queue=1), at=wall())
         board.put([said(load, {A100: 0})], CLASSES)
-        async with asyncio.timeout(1):
+        async with asyncio.timeout(30):
             assert await anext(stream) is True
+
+
+async def test_the_stream_misses_nothing_that_changes_while_it_tells() -> None:
+    """What is put before the listener has taken the last answer is told after it."""
+    board = a_board(target=0)
+    told = Scaler(board, lambda: FLEET, Clock()).stream_is_active(
+        wire.ScaledObjectRef(scalerMetadata={"model": CHAT}), None
+    )
+    assert not (await anext(told)).result
+    board.put([said(a_load(a_class_load(queue=1), at=wall()), {A100: 0})], CLASSES)
+    async with asyncio.timeout(30):
+        assert (await anext(told)).result
 
 
 @pytest.mark.parametrize(
