@@ -7,6 +7,7 @@ from tests.cluster.api import Api, Manifest
 from tests.cluster.arguments import KUBELET_LABEL, OF_LABEL, PODS_GO_TO, PULL_S
 
 ZONE = "topology.kubernetes.io/zone"
+NUDGED, NUDGES, NUDGED_AFTER_S = "tests.controlplane.dev/nudged", 4, 15.0
 
 
 @dataclass(frozen=True)
@@ -142,8 +143,23 @@ class Nodes:
             )
             await self._api.create(manifest)
         for name in made if ready else ():
-            await self._api.until(f"/api/v1/nodes/{name}", _usable)
+            await self._usable(f"/api/v1/nodes/{name}")
         return made
+
+    async def _usable(self, path: str) -> None:
+        """Await it; a taint that the node controller failed to take off, it forgets.
+
+        It looks again when the node changes, so the node is changed.
+        """
+        for again in range(NUDGES):
+            try:
+                await self._api.until(path, _usable, timeout_s=NUDGED_AFTER_S)
+            except AssertionError:
+                nudge = {"metadata": {"annotations": {NUDGED: str(again)}}}
+                await self._api.patch(path, nudge, "merge")
+            else:
+                return
+        await self._api.until(path, _usable)
 
     async def clear(self) -> None:
         """Take all away."""
