@@ -1,5 +1,6 @@
 """What KEDA, HPAs and Istio are given is taken by a real API server with their real definitions."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +18,7 @@ from tests.cluster.manifests import define
 from tests.render.handover.fleet import TEXT, a_fleet
 from tests.render.handover.seeds import SEED_001, SEED_004
 
+ROOT = Path(__file__).parents[2]
 FLEET = a_fleet()
 CHAT = ModelName("chat")
 KINDS: tuple[TriggerKind, ...] = ("target", "drain", "wait_p99", "weighted_depth", "prometheus")
@@ -30,6 +32,16 @@ async def test_every_scaled_object_is_taken_strictly(api: Api, namespace: str) -
     for kind in KINDS:
         for made in scaled_objects(CHAT, FLEET, namespace, kind, Hold(replicas=0)):
             await api.apply(made)
+
+
+async def test_the_scaled_objects_that_are_shown_with_the_example_are_taken_strictly(
+    api: Api, namespace: str
+) -> None:
+    await define(api, "keda")
+    shown = (ROOT / "deploy" / "keda" / "scaled-objects.yaml").read_text("utf-8")
+    for made in read_manifests(shown, "scaled-objects.yaml"):
+        made["metadata"]["namespace"] = namespace
+        await api.apply(made)
 
 
 async def test_every_autoscaler_is_taken_strictly(api: Api, namespace: str) -> None:

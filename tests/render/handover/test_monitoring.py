@@ -19,6 +19,7 @@ from controlplane.render.prometheus_rules import (
     recording_groups,
     rule,
 )
+from controlplane.render.scaled_object import scaled_objects
 from controlplane.settings import load_catalogue
 from controlplane.settings.manifests import manifests_text
 from controlplane.telemetry.metrics import Metrics
@@ -80,6 +81,13 @@ def test_the_example_of_deploy_istio_is_what_is_rendered() -> None:
     made = [destination_rule(name, example, SPACE, 2) for name in example.models]
 
     check_text(ROOT / "deploy" / "istio" / "destination-rules.yaml", manifests_text(made))
+
+
+def test_the_example_of_deploy_keda_is_what_is_rendered() -> None:
+    example = load_catalogue(ROOT / "deploy" / "examples" / "fleet.yaml")
+    made = [one for name in example.models for one in scaled_objects(name, example, SPACE)]
+
+    check_text(ROOT / "deploy" / "keda" / "scaled-objects.yaml", manifests_text(made))
 
 
 @pytest.mark.parametrize("name", FILES)
