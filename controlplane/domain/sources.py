@@ -29,7 +29,7 @@ SignalName = Literal[
     "utilisation",
     "device_health",
 ]
-Queries: TypeAlias = Mapping[SignalName, str]
+Queries: TypeAlias = Mapping[SignalName, Annotated[str, Len(1)]]
 
 
 PASSWORD = re.compile(r"(?<=://)([^/?#\s:@]*):[^/?#\s]*@")  # user:password@host
@@ -98,7 +98,9 @@ class SignalsPolicy:
 
     order: Annotated[tuple[SourceName, ...], Len(1)] = ("gateway", "engines", "prometheus")
     """The first source with a fresh sample wins, signal by signal."""
-    orders: Mapping[SignalName, tuple[SourceName, ...]] = field(default_factory=dict)
+    orders: Mapping[SignalName, Annotated[tuple[SourceName, ...], Len(1)]] = field(
+        default_factory=dict
+    )
     """Another order for one signal."""
     fresh_s: PositiveSeconds = 60.0
     """An older sample is stale. DCGM's exporter reads its devices every 30 s only."""

@@ -89,13 +89,15 @@ class ScalerPort:
             await self.look_for_ever()
 
     def _bind(self, server: aio.Server) -> int:
+        shown = None if self._certificates is None else _server_side(self._certificates)
         try:
-            if self._certificates is None:
+            if shown is None:
                 port: int = server.add_insecure_port(self._address)
             else:
-                port = server.add_secure_port(self._address, _server_side(self._certificates))
+                port = server.add_secure_port(self._address, shown)
         except (OSError, RuntimeError) as cause:
-            raise OSError(f"keda: {self._address} cannot be listened on: {cause}") from cause
+            why = str(cause).partition(";")[0]  # the rest is advice for whoever debugs gRPC
+            raise OSError(f"keda: {self._address} cannot be listened on: {why}") from cause
         return port
 
     async def _look(self) -> None:
@@ -171,8 +173,21 @@ class ScalerPort:
 
 
 def _server_side(files: Certificates) -> grpc.ServerCredentials:
-    pair = (files.key.read_bytes(), files.certificate.read_bytes())
-    authority = files.authority.read_bytes() if files.authority else None
+    """Read the files, and try them: gRPC would only say that it cannot listen."""
+    named = [files.certificate, files.key, *filter(None, [files.authority])]
+    try:
+        certificate, key, *more = [file.read_bytes() for file in named]
+        tried = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        tried.load_cert_chain(files.certificate, files.key)
+        if files.authority is not None:
+            tried.load_verify_locations(files.authority)
+    except ssl.SSLError as cause:
+        both = f"{files.certificate} with its key {files.key}"
+        also = f" and the authority {files.authority}" if files.authority else ""
+        raise OSError(f"keda: {both}{also} cannot be used: {cause.reason or cause}") from cause
+    except OSError as cause:
+        raise OSError(f"keda: {cause.filename} cannot be read: {cause.strerror}") from cause
+    pair, authority = (key, certificate), next(iter(more), None)
     return grpc.ssl_server_credentials([pair], authority, authority is not None)
 
 

@@ -3,6 +3,7 @@
 import asyncio
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import grpc
@@ -106,3 +107,16 @@ def test_the_committed_code_is_what_protoc_makes(tmp_path: Path) -> None:
     for name in ("externalscaler_pb2.py", "externalscaler_pb2.pyi"):
         made, kept = (tmp_path / name), (KEDA_FOLDER / "generated" / name)
         assert made.read_text("utf-8") == kept.read_text("utf-8")
+
+
+@pytest.mark.parametrize("which", ["certificate", "key", "authority"])
+async def test_files_that_hold_no_certificate_are_named(
+    certificates: Certificates, which: str, tmp_path: Path
+) -> None:
+    (tmp_path / "rubbish.pem").write_text("rubbish")
+    whole = replace(certificates, authority=certificates.certificate)
+    for name, why in (("rubbish.pem", "cannot be used: "), ("none.pem", "cannot be read: No such")):
+        wrong = replace(whole, **{which: tmp_path / name})
+        port = ScalerPort(Board(), lambda: FLEET, Clock(), "127.0.0.1:0", wrong)
+        with pytest.raises(OSError, match=f"^keda: .*{name}.* {why}"):
+            await port.run()
