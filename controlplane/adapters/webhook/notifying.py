@@ -131,10 +131,14 @@ class Notifier:
                 if not token.strip().isprintable():
                     return f"alerts.token_file: {policy.token_file} is no line of text"
                 headers["Authorization"] = f"Bearer {token.strip()}"
-            async with session.post(policy.webhook or "", data=body, headers=headers) as answer:
+            async with session.post(
+                policy.webhook or "", data=body, headers=headers, allow_redirects=False
+            ) as answer:
                 if answer.status < 300:
                     return ""
-                return f"{named} answers {answer.status}"
+                # Followed, it would be asked for a page, and the alert would be lost.
+                led = ", which leads elsewhere: set alerts.webhook to where it leads"
+                return f"{named} answers {answer.status}{led if answer.status < 400 else ''}"
         except TimeoutError:
             return f"{named} did not answer within {WITHIN_S:g} s"
         except (ClientError, OSError) as cause:

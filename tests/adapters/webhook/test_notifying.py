@@ -30,9 +30,12 @@ class Receiver:
     async def take(self, request: web.Request) -> web.Response:
         self.headers = dict(request.headers)
         self.messages.put_nowait(json.loads(await request.read()))
-        return web.Response(status=self.status)
+        return web.Response(status=self.status, headers={"Location": "/page"})
 
-    async def next(self, within_s: float = 10.0) -> dict[str, Any]:
+    async def page(self, _: web.Request) -> web.Response:
+        return web.Response(text="welcome")
+
+    async def next(self, within_s: float = 30.0) -> dict[str, Any]:
         async with asyncio.timeout(within_s):
             return await self.messages.get()
 
@@ -42,6 +45,7 @@ async def notified(**policy: Any) -> AsyncIterator[tuple[Notifier, Receiver]]:
     receiver = Receiver()
     app = web.Application()
     app.router.add_post("/hook", receiver.take)
+    app.router.add_get("/page", receiver.page)
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.01)
     await runner.setup()
     await web.TCPSite(runner, "127.0.0.1", 0).start()
@@ -179,6 +183,21 @@ async def test_a_receiver_may_want_a_token(tmp_path: Any) -> None:
     assert receiver.headers["Authorization"] == "Bearer s3cret"
 
 
+async def test_an_alert_is_not_lost_on_its_way_to_a_page() -> None:
+    """A redirected POST becomes a GET, and any page that answers it would seem to have taken it."""
+    async with notified() as (notifier, receiver):
+        receiver.status = 302
+        with capture_logs() as told:
+            notifier.update([an_alert()])
+            await receiver.next()
+            await until(lambda: any_of(told), 20.0)
+        receiver.status = 200
+        message = await receiver.next()
+
+    assert "answers 302, which leads elsewhere: set alerts.webhook" in told[0]["cause"]
+    assert [alert["labels"]["model"] for alert in message["alerts"]] == ["chat"]
+
+
 async def any_of(told: Sequence[object]) -> bool:
     return bool(told)
 
@@ -191,7 +210,7 @@ async def test_a_token_file_that_holds_no_token_costs_no_message(tmp_path: Any) 
             notifier.update([an_alert()])
             await until(lambda: any_of(told), 20.0)
         token.write_text("s3cret")
-        await receiver.next(20)
+        await receiver.next()
 
     assert told[0]["cause"] == f"alerts.token_file: {token} is no line of text"
     assert receiver.headers["Authorization"] == "Bearer s3cret"
