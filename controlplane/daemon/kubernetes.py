@@ -66,6 +66,11 @@ class ElectedWhereItMatters:
         return self._now.leader
 
     @property
+    def trouble(self) -> str:
+        """Say why nobody can be elected."""
+        return self._now.trouble
+
+    @property
     def term(self) -> int:
         """Number the reign; those of the lease and those of the store are never the same."""
         return 2 * self._now.term + self._acts()

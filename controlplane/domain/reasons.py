@@ -136,6 +136,8 @@ class ReasonCode(StrEnum):
     # the daemon itself
     LOOP_SILENT = "LoopSilent"
     CYCLE_FAILED = "CycleFailed"
+    ACTION_REFUSED = "ActionRefused"
+    NOBODY_LEADS = "NobodyLeads"
 
 
 EvidenceValue: TypeAlias = float | int | str | None

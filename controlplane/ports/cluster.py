@@ -110,6 +110,11 @@ class Leadership(Protocol):
         ...
 
     @property
+    def trouble(self) -> str:
+        """Say why nobody can be elected, in one sentence; empty where somebody can."""
+        ...
+
+    @property
     def term(self) -> int:
         """Number the reign; it changes whenever somebody else may have led in between."""
         ...

@@ -6,9 +6,12 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.cluster.accounts import Account, grant, issue
 from tests.cluster.api import Manifest
 from tests.cluster.manifests import define
+from tests.cluster.seeing import NODES_RULE, PODS_RULE
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
@@ -23,6 +26,12 @@ NIGHTS = {"timezone": "Etc/UTC", "start": "0 0 * * *", "end": "0 6 * * *", "desi
 TRIGGERED: Manifest = {
     "scaleTargetRef": TARGET,
     "triggers": [{"type": "cron", "metadata": NIGHTS}],
+}
+MAY_BEGIN: Manifest = {"apiGroups": [""], "resources": ["namespaces"], "verbs": ["get"]}
+LEASES: Manifest = {
+    "apiGroups": ["coordination.k8s.io"],
+    "resources": ["leases"],
+    "verbs": ["get", "create", "update", "watch"],
 }
 OWNER: Manifest = {**KEDAS, "name": "theirs", "controller": True, "blockOwnerDeletion": True}
 
@@ -99,6 +108,41 @@ async def test_the_right_to_begin_is_granted_by_the_command_and_what_is_missing_
     (failure,) = failures
     assert f"list pods in namespace {stage.namespace} is forbidden to {account.user}" in failure
     assert "kubectl create role controlplane-list-pods" in failure
+
+
+@pytest.mark.parametrize(
+    ("rights", "told"),
+    [
+        (
+            [MAY_BEGIN, PODS_RULE],
+            {"InventoryUnknown": "list nodes", "NobodyLeads": "get leases.coordination.k8s.io"},
+        ),
+        ([MAY_BEGIN, PODS_RULE, NODES_RULE, LEASES], {"ActionRefused": "get deployments.apps"}),
+    ],
+    ids=["neither-sees-nor-leads", "may-not-write"],
+)
+async def test_what_a_daemon_may_not_do_stands_on_the_first_page_with_the_command_that_grants_it(
+    stage: Scene, rights: list[Manifest], told: dict[str, str]
+) -> None:
+    await stage.nodes.add("T4", 1, zone="z1", kubelet="kwok")
+    await grant(stage.api, stage.namespace, "few", rights)
+    if NODES_RULE in rights:
+        await grant(stage.api, stage.namespace, "few", [NODES_RULE], everywhere=True)
+    account = await issue(stage.api, stage.cluster, stage.namespace, "few")
+
+    async with replace(stage, account=account).daemon(fleet_text()) as daemon:
+        seen: dict[str, str] = {}
+
+        async def shown() -> bool:
+            rows = (await daemon.get("/api/v1/fleet"))["attention"]
+            seen.update({row["code"]: str(row["evidence"]) for row in rows})
+            return told.keys() <= seen.keys()
+
+        await until(shown, 60.0, lambda: f"{seen}, not {told}")
+
+    for code, what in told.items():
+        assert what in seen[code]
+        assert f"is forbidden to {account.user}; this grants it: kubectl create" in seen[code]
 
 
 async def theirs(stage: Scene) -> None:

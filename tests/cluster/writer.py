@@ -103,6 +103,7 @@ class Reign:
     leading: bool = True
     leader: str = "us"
     term: int = 1
+    trouble: str = ""
 
 
 @dataclass

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.looptime
 class Following:
     """Somebody else leads, until the test says otherwise."""
 
-    leading, leader, term = False, "cp-0", 1
+    leading, leader, term, trouble = False, "cp-0", 1, ""
 
 
 async def test_a_follower_shows_target_and_replicas_and_takes_over_where_the_leader_was() -> None:

@@ -7,17 +7,19 @@ import msgspec
 import pytest
 
 from controlplane.clock import Clock
-from controlplane.domain.decisions import Target
+from controlplane.domain.decisions import Ending, Target
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.overrides import FLEET, Override
-from controlplane.domain.reasons import ReasonCode
+from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.domain.replicas import Phase
-from controlplane.domain.samples import NoData
+from controlplane.domain.samples import Absence, NoData
 from controlplane.http.reads.attention import attention
 from controlplane.http.reads.fleet import fleet
+from controlplane.http.reads.latest import Written
 from controlplane.http.reads.models import model_rows
 from controlplane.http.reads.shapes.models import LaneCounts
 from controlplane.http.state import State
+from controlplane.loops.in_memory import SoleLeader
 from controlplane.ports import DecisionQuery
 from tests.builders import CHAT, a_replica
 from tests.http.conftest import T0, a_view
@@ -110,6 +112,59 @@ async def test_a_model_nobody_serves_is_told_once_it_lasts(state: State) -> None
     assert attention(later, [coming], {}, {}) == ()
 
 
+@pytest.mark.parametrize("why", [Absence.FORBIDDEN, Absence.UNREACHABLE])
+async def test_nodes_that_may_not_be_seen_are_no_quiet_and_the_command_is_told(
+    state: State, why: Absence
+) -> None:
+    grants = "list nodes is forbidden to ann; this grants it: kubectl create clusterrole …"
+    state.history.view = FleetView(at=T0, nodes=NoData(why, grants), replicas=())
+
+    told = {(row.subject, row.code): row for row in (await fleet(state)).attention}
+
+    row = told[FLEET, ReasonCode.INVENTORY_UNKNOWN]
+    assert (row.severity, row.evidence) == ("bad", (Evidence("nodes", grants),))
+
+
+async def test_before_the_first_look_nodes_that_are_not_known_are_no_trouble(state: State) -> None:
+    state.history.view = FleetView(at=T0, nodes=NoData(Absence.NOT_YET), replicas=())
+
+    assert ReasonCode.INVENTORY_UNKNOWN not in {r.code for r in attention(state, (), {}, {})}
+
+
+async def test_where_nobody_can_be_elected_that_is_told_with_the_cause_once_it_lasts(
+    state: State,
+) -> None:
+    nobody = SoleLeader("")
+    nobody.trouble = "get leases is forbidden to ann; this grants it: kubectl create role …"
+    before = replace(state, leadership=nobody, clock=Clock(start=T0))
+    state.history.view = None
+
+    assert attention(before, (), {}, {}) == ()
+    (row,) = attention(replace(before, clock=Clock(start=T0 + 21)), (), {}, {})
+    assert (row.subject, row.code, row.severity) == (FLEET, ReasonCode.NOBODY_LEADS, "bad")
+    assert row.evidence == (Evidence("trouble", nobody.trouble),)
+    nobody.leader = "cp-1"  # whom another heard of: it leads, though we cannot stand
+    assert attention(replace(before, clock=Clock(start=T0 + 22)), (), {}, {}) == ()
+
+
+async def test_what_the_cluster_refuses_cycle_after_cycle_needs_a_look(state: State) -> None:
+    (row,) = await state.decisions.decisions(DecisionQuery(subject=CHAT, limit=1))
+    note = "patch deployments chat-t4 is forbidden to ann; this grants it: kubectl create role …"
+    state.history.view = None
+
+    def after(seconds: float, ending: Ending) -> set[str]:
+        later = replace(state, clock=Clock(start=T0 + seconds))
+        at = T0 + seconds
+        spare = msgspec.structs.replace(
+            row, loop="spare", ending=ending, note=note, at=at, last_at=at, trail=()
+        )
+        return {r.code for r in attention(later, (), {}, {}, Written(acted={CHAT: spare}))}
+
+    assert after(0, Ending.REFUSED) == set()  # somebody wrote first: the next cycle sees it
+    assert after(11, Ending.REFUSED) == {ReasonCode.ACTION_REFUSED}
+    assert after(16, Ending.DONE) == set()
+
+
 async def test_what_cannot_stand_in_the_cluster_needs_a_look(state: State) -> None:
     now = state.clock.now()
     (row,) = await state.decisions.decisions(DecisionQuery(subject=CHAT, limit=1))
@@ -118,6 +173,6 @@ async def test_what_cannot_stand_in_the_cluster_needs_a_look(state: State) -> No
         row, loop="workloads", at=now - 300, last_at=now - 1, trail=refused.trail
     )
 
-    found = attention(state, (), {}, {}, {CHAT: left})
+    found = attention(state, (), {}, {}, Written({CHAT: left}))
 
     assert (CHAT, ReasonCode.WORKLOAD_REFUSED) in {(row.subject, row.code) for row in found}

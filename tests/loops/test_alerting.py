@@ -19,6 +19,7 @@ class Leader:
     leading: bool = True
     leader: str = "me"
     term: int = 1
+    trouble: str = ""
 
 
 @dataclass

@@ -28,7 +28,7 @@ class Reign:
     """A leadership that the test gives and takes."""
 
     def __init__(self, *, leading: bool) -> None:
-        self.leading, self.leader, self.term = leading, "cp-0", 1
+        self.leading, self.leader, self.term, self.trouble = leading, "cp-0", 1, ""
 
 
 class Store:

@@ -125,7 +125,10 @@ def _forbidden(asked: Asked, said: str) -> str:
             f"{asked} is forbidden to who shows no credentials, and the kubeconfig's user has "
             "none; kubectl config view --minify shows it"
         )
-    return f"{asked} is forbidden to {user[1]}; this grants it: {grant(asked, user[1])}"
+    needed = asked
+    if "cannot create resource" in said:  # an apply is a patch, until there is nothing to patch
+        needed = msgspec.structs.replace(asked, verb="create")
+    return f"{asked} is forbidden to {user[1]}; this grants it: {grant(needed, user[1])}"
 
 
 def grant(asked: Asked, user: str) -> str:
@@ -135,7 +138,10 @@ def grant(asked: Asked, user: str) -> str:
     if place.namespace is not None:
         kind, scope = "role", f" -n {place.namespace}"
     name = f"controlplane-{asked.verb}-{place.resource.plural}"
+    name = f"{name}-{place.sub}" if place.sub else name
     account = _ACCOUNT.fullmatch(user)
+    if account and place.namespace is None:  # another namespace's daemon may have its own
+        name = f"{name}-{account[1]}"
     whom = f"--serviceaccount={account[1]}:{account[2]}" if account else f"--user={user}"
     verbs = "get,list,watch" if asked.verb in ("list", "watch") else asked.verb
     return (

@@ -54,7 +54,7 @@ class StoreElection:
         self._elapsed = elapsed
         self._heard_at: float | None = None
         self._holder = ""
-        self._trouble = ""
+        self.trouble = ""  # why there is no election, in one sentence
 
     @property
     def leading(self) -> bool:
@@ -90,9 +90,9 @@ class StoreElection:
                         await asyncio.sleep(LOOKS_S)
         except (StoreError, TimeoutError) as cause:
             trouble = str(cause) or "the store does not answer in time"
-            if trouble != self._trouble:
+            if trouble != self.trouble:
                 log.warning("no election", cause=trouble)
-            self._trouble = trouble
+            self.trouble = trouble
         self._lose()
 
     async def _look(self, session: AsyncConnection) -> None:
@@ -107,7 +107,7 @@ class StoreElection:
                 self._won()
         else:
             self._holder = str(await session.scalar(_HOLDER, self._key) or "")
-        self._trouble = ""
+        self.trouble = ""
 
     def _won(self) -> None:
         self.term += 1

@@ -10,12 +10,14 @@ from types import MappingProxyType
 
 import msgspec
 
+from controlplane.domain.decisions import Ending
 from controlplane.domain.fleet import FleetView
 from controlplane.domain.overrides import FLEET, Isolation, Overrides
 from controlplane.domain.quantities import Instant, ModelName
 from controlplane.domain.reasons import Evidence, ReasonCode
 from controlplane.domain.replicas import Phase
-from controlplane.domain.samples import NoData
+from controlplane.domain.samples import Absence, NoData
+from controlplane.http.reads.latest import NONE_WRITTEN, Written
 from controlplane.http.reads.shapes.fleet import Attention, Severity
 from controlplane.http.reads.shapes.models import ModelRow
 from controlplane.http.state import State
@@ -36,7 +38,11 @@ OBSTACLES: Mapping[ReasonCode, Severity] = {
 """Codes of a trail that a person may have to lift, and how bad each is."""
 
 UNKNOWN_FOR_S = 90.0  # steady rates take a minute after a start: until then nothing is amiss
-LASTS_S: Mapping[ReasonCode, float] = {ReasonCode.NONE_SERVES: 30.0}
+LASTS_S: Mapping[ReasonCode, float] = {
+    ReasonCode.NONE_SERVES: 30.0,
+    ReasonCode.NOBODY_LEADS: 20.0,  # longer than it takes to follow a leader that died
+    ReasonCode.ACTION_REFUSED: 10.0,  # somebody else wrote first: the next cycle sees it
+}
 """What passes by itself within so long is nobody's business."""
 DECISION_FRESH_S = 60.0  # an obstacle nobody met again for so long is no obstacle now
 
@@ -74,7 +80,7 @@ def attention(
     rows: Sequence[ModelRow],
     newest: Mapping[str, DecisionRow],
     overrides: Overrides,
-    standing: Mapping[str, DecisionRow] = MappingProxyType({}),
+    written: Written = NONE_WRITTEN,
     opened: Mapping[ModelName, Instant] = MappingProxyType({}),
 ) -> tuple[Attention, ...]:
     """Give everything that needs a look, worst first; `opened` are breakers, and since when."""
@@ -83,7 +89,9 @@ def attention(
     found = (
         *_broken(rows, now),
         *_obstacles(newest, now),
-        *_obstacles(standing, now),
+        *_obstacles(written.standing, now),
+        *_refused(written.acted, now),
+        *_refused(written.standing, now),
         *_unserved(rows, now),
         *_no_nodes(state.history.view, now),
         *_replicas(state.history.view, now),
@@ -125,6 +133,15 @@ def _obstacles(newest: Mapping[str, DecisionRow], now: Instant) -> Iterator[Atte
                 yield _row(subject, OBSTACLES[code], code, evidence, decision.at, decision.id)
 
 
+def _refused(newest: Mapping[str, DecisionRow], now: Instant) -> Iterator[Attention]:
+    """What was decided and the cluster did not take."""
+    for subject, decision in newest.items():
+        fresh = now - decision.last_at <= DECISION_FRESH_S
+        if fresh and decision.note and decision.ending in (Ending.REFUSED, Ending.FAILED):
+            note = (Evidence("note", decision.note),)
+            yield _row(subject, "bad", ReasonCode.ACTION_REFUSED, note, now, decision.id)
+
+
 def _unserved(rows: Sequence[ModelRow], now: Instant) -> Iterator[Attention]:
     """Models that nobody serves and nobody is about to."""
     for row in rows:
@@ -135,8 +152,14 @@ def _unserved(rows: Sequence[ModelRow], now: Instant) -> Iterator[Attention]:
 
 
 def _no_nodes(view: FleetView | None, now: Instant) -> Iterator[Attention]:
-    """A cluster that was seen and has no card for anybody."""
-    if view is not None and not isinstance(view.nodes, NoData) and not view.nodes:
+    """Nodes that may not be seen, or none of which has a card for anybody."""
+    if view is None:
+        return
+    if isinstance(view.nodes, NoData):
+        if view.nodes.why is not Absence.NOT_YET:
+            why = (Evidence("nodes", view.nodes.note),) if view.nodes.note else ()
+            yield _row(FLEET, "bad", ReasonCode.INVENTORY_UNKNOWN, why, now)
+    elif not view.nodes:
         others = (Evidence("unknown", len(view.unknown)),) if view.unknown else ()
         yield _row(FLEET, "bad", ReasonCode.NO_NODES, others, now)
 
@@ -161,7 +184,11 @@ def _replicas(view: FleetView | None, now: Instant) -> Iterator[Attention]:
 
 
 def _daemon(state: State, now: Instant) -> Iterator[Attention]:
-    """The daemon itself: loops that are silent or fail, a catalogue that was refused."""
+    """The daemon itself: nobody leads, loops are silent or fail, a catalogue was refused."""
+    trouble = state.leadership.trouble
+    if trouble and not state.leadership.leader:
+        why = (Evidence("trouble", trouble),)
+        yield _row(FLEET, "bad", ReasonCode.NOBODY_LEADS, why, now)
     for loop in silent_loops(state):
         yield _row(loop, "bad", ReasonCode.LOOP_SILENT, (Evidence("loop", loop),), now)
     for loop, beat in state.heartbeats.beats.items():

@@ -9,7 +9,7 @@ from controlplane.domain.samples import NoData
 from controlplane.http.reads.attention import Memory, attention, silent_loops
 from controlplane.http.reads.breakers import open_since
 from controlplane.http.reads.devices import Seats, pools
-from controlplane.http.reads.latest import standing
+from controlplane.http.reads.latest import written
 from controlplane.http.reads.matches import matches
 from controlplane.http.reads.models import look, model_rows
 from controlplane.http.reads.shapes.fleet import (
@@ -40,8 +40,8 @@ async def _fleet(state: State) -> Fleet:
     rows = await model_rows(state)
     seen = await look(state)
     await asyncio.sleep(0)
-    kept, opened = await standing(state), await open_since(state)
-    needs = attention(state, rows, seen.latest, seen.overrides, kept, opened)
+    stands, opened = await written(state), await open_since(state)
+    needs = attention(state, rows, seen.latest, seen.overrides, stands, opened)
     inventory, of_pools = await fleet_pools(state)
     return Fleet(
         top=_top(state, needs, seen.overrides),

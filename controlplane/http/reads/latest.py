@@ -5,11 +5,14 @@ still count repeats, so a few of them are read again each time, in turn.
 """
 
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import NamedTuple
 
 from controlplane.http.state import State
 from controlplane.ports import DecisionQuery, DecisionRow
 
 LOOP = "scaling"
+ACTS = "spare"  # the loop that makes it so in the cluster
 STANDING = "workloads"  # the loop that says what of a model's objects cannot stand
 NEWEST = 100
 AGAIN = 20  # remembered rows read again per look
@@ -59,7 +62,21 @@ async def newest_of(state: State, subject: str) -> DecisionRow | None:
     return rows[0] if rows else None
 
 
-async def standing(state: State) -> Mapping[str, DecisionRow]:
-    """Give the newest decision about each subject's objects in the cluster."""
-    rows = await state.decisions.decisions(DecisionQuery(loop=STANDING, limit=NEWEST))
+class Written(NamedTuple):
+    """The newest decisions that write to the cluster, by subject."""
+
+    standing: Mapping[str, DecisionRow] = MappingProxyType({})  # about the objects in it
+    acted: Mapping[str, DecisionRow] = MappingProxyType({})  # about sizes and lanes
+
+
+NONE_WRITTEN = Written()
+
+
+async def written(state: State) -> Written:
+    """Give the newest decision of each kind about each subject."""
+    return Written(*[await _newest(state, loop) for loop in (STANDING, ACTS)])
+
+
+async def _newest(state: State, loop: str) -> Mapping[str, DecisionRow]:
+    rows = await state.decisions.decisions(DecisionQuery(loop=loop, limit=NEWEST))
     return {row.subject: row for row in reversed(rows)}

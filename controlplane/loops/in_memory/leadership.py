@@ -6,6 +6,7 @@ class SoleLeader:
 
     leading = True
     term = 1
+    trouble = ""
 
     def __init__(self, leader: str = "this daemon") -> None:
         """Lead under this name."""

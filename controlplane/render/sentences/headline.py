@@ -77,6 +77,8 @@ EVENTS = frozenset(
         ReasonCode.OF_ANOTHER_VERSION,
         ReasonCode.CATALOGUE_APPLIED,
         ReasonCode.CATALOGUE_REFUSED,
+        ReasonCode.ACTION_REFUSED,
+        ReasonCode.NOBODY_LEADS,
         ReasonCode.WORKLOAD_CREATED,
         ReasonCode.WORKLOAD_CHANGED,
         ReasonCode.WORKLOAD_DRIFTED,

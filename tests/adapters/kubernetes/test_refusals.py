@@ -60,6 +60,18 @@ def test_a_subresource_is_named_as_rbac_names_it() -> None:
     assert "--verb=patch --resource=deployments.apps/scale -n models" in told
 
 
+def test_an_apply_of_what_is_not_there_yet_needs_the_right_to_create_it() -> None:
+    place = Place(DEPLOYMENTS, "models", "chat-t4")
+    said = (
+        'deployments.apps "chat-t4" is forbidden: User "ann" cannot create resource "deployments" '
+        'in API group "apps" in the namespace "models"'
+    )
+
+    told = str(refusal(Asked("patch", place), 403, status(said)))
+
+    assert "create role controlplane-create-deployments --verb=create --resource=deploym" in told
+
+
 def test_forbidden_by_a_quota_is_not_granted_by_a_role() -> None:
     said = 'pods "a" is forbidden: exceeded quota: gpus'
 

@@ -125,8 +125,8 @@ def test_t4_who_was_frozen_leads_no_longer_the_moment_it_wakes() -> None:
 
 async def test_without_a_server_nobody_leads() -> None:
     standing = Standing(StoreElection("postgresql://fleet@127.0.0.1:1/fleet", WORLD, "cp-0"))
-    await standing.until(lambda election: election._trouble)
+    await standing.until(lambda election: election.trouble)
 
-    assert "cannot be reached" in standing.election._trouble
+    assert "cannot be reached" in standing.election.trouble
     assert standing.election.leader == ""
     await standing.end()

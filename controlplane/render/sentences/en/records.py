@@ -49,4 +49,14 @@ RECORDS: Table = {
         "the last cycle of[ {loop}] failed[: {failure}]",
         "One cycle was lost; the next one looks again. Nothing is retried inside a cycle.",
     ),
+    C.ACTION_REFUSED: Wording(
+        "Refused",
+        "what was decided could not be done[: {note}]",
+        "The cluster said no, again and again. Where a right is missing, the command grants it.",
+    ),
+    C.NOBODY_LEADS: Wording(
+        "Nobody leads",
+        "no daemon can be elected[: {trouble}]",
+        "Until one leads nothing is written, neither to the cluster nor to the journal.",
+    ),
 }
