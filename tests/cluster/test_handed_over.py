@@ -34,14 +34,23 @@ async def test_every_scaled_object_is_taken_strictly(api: Api, namespace: str) -
             await api.apply(made)
 
 
-async def test_the_scaled_objects_that_are_shown_with_the_example_are_taken_strictly(
-    api: Api, namespace: str
+@pytest.mark.parametrize(
+    ("group", "file"),
+    [
+        ("keda", "keda/scaled-objects.yaml"),
+        ("istio", "istio/destination-rules.yaml"),
+        ("prometheus-operator", "prometheus/operator.yaml"),
+    ],
+)
+async def test_what_is_shown_with_the_example_is_taken_strictly(
+    api: Api, namespace: str, group: str, file: str
 ) -> None:
-    await define(api, "keda")
-    shown = (ROOT / "deploy" / "keda" / "scaled-objects.yaml").read_text("utf-8")
-    for made in read_manifests(shown, "scaled-objects.yaml"):
+    await define(api, group)
+    shown = read_manifests((ROOT / "deploy" / file).read_text("utf-8"), file)
+    for made in shown:
         made["metadata"]["namespace"] = namespace
         await api.apply(made)
+    assert len(shown) >= 3
 
 
 async def test_every_autoscaler_is_taken_strictly(api: Api, namespace: str) -> None:
