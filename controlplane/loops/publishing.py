@@ -10,7 +10,7 @@ however long we are away. Until that is known, after a start, what is published 
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from typing import NoReturn, Protocol
 
 import structlog
@@ -36,8 +36,8 @@ log = structlog.stdlib.get_logger(__name__)
 class ScaledObjectStore(Protocol):
     """The ScaledObjects of a cluster."""
 
-    async def names(self) -> Sequence[str]:
-        """Name those that are ours."""
+    async def names(self) -> Mapping[str, ModelName]:
+        """Name those that are ours, each with its model."""
         ...
 
     async def apply(self, manifest: Manifest) -> Outcome:
@@ -101,8 +101,8 @@ class Publishing:
                 continue
             if self._note(name, await self._store.apply(manifest)):
                 self._published[name] = (manifest, clock.now())
-        for name in await self._store.names():
-            if name not in wanted and self._may_go(name):
+        for name, model in (await self._store.names()).items():
+            if name not in wanted and self._may_go(model):
                 self._note(name, await self._store.remove(name))
                 self._published.pop(name, None)
 
@@ -122,10 +122,9 @@ class Publishing:
                     made[about["name"]] = None if unknown else manifest
         return made
 
-    def _may_go(self, name: str) -> bool:
+    def _may_go(self, model: ModelName) -> bool:
         """Leave what belongs to a model that may not be acted on."""
-        advised = [model for model in self._fleet.catalogue.models if not self._gate.acts(model)]
-        return not any(name.startswith(str(model).lower()) for model in advised)
+        return model not in self._fleet.catalogue.models or self._gate.acts(model)
 
     def _note(self, name: str, outcome: Outcome) -> bool:
         """Log a refusal once; say whether it was done."""

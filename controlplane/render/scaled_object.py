@@ -103,7 +103,7 @@ def _scaled_object(
         else [external(name, class_name, catalogue, kind, namespace)],
     }
     labels = {marks.MODEL: str(name), marks.CLASS: str(class_name)}
-    head = metadata(deployment, namespace, labels)
+    head = metadata(_short(deployment, LONGEST_NAME), namespace, labels)
     head["annotations"] |= holding(how.hold)
     return {
         "apiVersion": "keda.sh/v1alpha1",
@@ -156,6 +156,12 @@ def _hpa_name(name: str) -> dict[str, str]:
     """Name the HPA where KEDA's own name for it would be too long."""
     if len(HPA_PREFIX + name) <= LONGEST_NAME:
         return {}
-    short = hashlib.sha256(name.encode()).hexdigest()[:8]
-    kept = LONGEST_NAME - len(HPA_PREFIX) - len(short) - 1
-    return {"name": f"{HPA_PREFIX}{name[:kept].rstrip('-.')}-{short}"}
+    return {"name": f"{HPA_PREFIX}{_short(name, LONGEST_NAME - len(HPA_PREFIX))}"}
+
+
+def _short(name: str, most: int) -> str:
+    """Shorten a name so that no two are alike: KEDA puts it into a label, which ends at 63."""
+    if len(name) <= most:
+        return name
+    mark = hashlib.sha256(name.encode()).hexdigest()[:8]
+    return f"{name[: most - len(mark) - 1].rstrip('-.')}-{mark}"

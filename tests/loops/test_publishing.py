@@ -1,13 +1,14 @@
 """ScaledObjects are published when our port answers, by the leader, with people's pauses."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
 from controlplane.clock import Clock
+from controlplane.domain import marks
 from controlplane.domain.decisions import DONE, Ending, Outcome
 from controlplane.domain.overrides import Override
 from controlplane.domain.policies import SparePolicy
@@ -33,8 +34,8 @@ class Store:
     no: str = ""
     written: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def names(self) -> Sequence[str]:
-        return list(self.held)
+    async def names(self) -> Mapping[str, ModelName]:
+        return {name: of["metadata"]["labels"][marks.MODEL] for name, of in self.held.items()}
 
     async def apply(self, manifest: Manifest) -> Outcome:
         self.writes += 1
@@ -109,6 +110,18 @@ async def test_in_advisory_mode_nothing_is_published() -> None:
     assert scene.store.writes == 0
 
 
+async def test_what_belongs_to_a_model_that_is_advised_stays_and_no_others() -> None:
+    """Models are told apart by their label: chat-pro is none of chat's."""
+    scene = a_scene("controlplane", acting=False)
+    pro = ModelName("chat-pro")
+    for name in (CHAT, pro):
+        about = {"name": f"{name}-a100-80g", "labels": {marks.MODEL: str(name)}}
+        scene.store.held[f"{name}-a100-80g"] = {"metadata": about, "spec": {}}
+    await scene.publishing.round()
+
+    assert list(scene.store.held) == [NAME]
+
+
 async def test_a_model_that_controlplane_sizes_again_loses_its_scaled_object() -> None:
     scene = a_scene()
     await scene.publishing.round()
@@ -150,7 +163,8 @@ async def test_keda_may_take_the_last_replica_only_while_none_is_wanted() -> Non
 
 async def test_until_it_is_known_what_is_wanted_what_is_published_stays() -> None:
     scene = a_scene(least=0)
-    before = {"metadata": {"name": NAME}, "spec": {"minReplicaCount": 1}}
+    about = {"name": NAME, "labels": {marks.MODEL: str(CHAT)}}
+    before = {"metadata": about, "spec": {"minReplicaCount": 1}}
     scene.store.held[NAME] = before
     await scene.publishing.round()
     assert scene.store.held == {NAME: before}

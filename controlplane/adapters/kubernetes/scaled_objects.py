@@ -4,7 +4,7 @@ They are written by server-side apply with strict validation, so a field the def
 know is refused before anything is changed, and a field somebody else set is a conflict.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 import msgspec
 
@@ -15,12 +15,14 @@ from controlplane.adapters.kubernetes.refusals import MissingError
 from controlplane.adapters.kubernetes.resources import SCALED_OBJECTS, Place
 from controlplane.domain import marks
 from controlplane.domain.decisions import DONE, Outcome
+from controlplane.domain.quantities import ModelName
 
 OURS = f"app.kubernetes.io/managed-by={marks.MANAGER}"
 
 
 class _Named(msgspec.Struct, frozen=True):
     name: str = ""
+    labels: Mapping[str, str] = {}
 
 
 class _Object(msgspec.Struct, frozen=True):
@@ -36,13 +38,16 @@ class ScaledObjects:
         self._writes = writes
         self._namespace = namespace
 
-    async def names(self) -> Sequence[str]:
-        """Name those that are ours; without KEDA there are none."""
+    async def names(self) -> Mapping[str, ModelName]:
+        """Name those that are ours, each with its model; without KEDA there are none."""
         try:
             found = await self._api.list(self._place(), _Object, labels=OURS)
         except MissingError:
-            return ()
-        return [each.metadata.name for each in found]
+            return {}
+        return {
+            each.metadata.name: ModelName(each.metadata.labels.get(marks.MODEL, ""))
+            for each in found
+        }
 
     async def apply(self, manifest: Manifest) -> Outcome:
         """Make one so, unless somebody else scales its Deployment."""

@@ -154,13 +154,15 @@ def test_one_wrong_answer_of_keda_itself_empties_nothing(polling_s: int, cooldow
         assert spec["cooldownPeriod"] == spec["initialCooldownPeriod"] == cooldown_s
 
 
-def test_a_long_name_leaves_room_for_kedas_prefix() -> None:
-    long = "a-very-long-model-name-as-catalogues-have-them-now"
+@pytest.mark.parametrize("long", ["a-very-long-model-name-as-catalogues-have-them-now", "m" * 63])
+def test_a_long_name_leaves_room_for_kedas_prefix_and_fits_its_label(long: str) -> None:
     fleet = parse_catalogue(TEXT.replace("  chat: &chat", f"  {long}: &chat"), "fleet.yaml")
     made = scaled_objects(ModelName(long), fleet, NAMESPACE)[0]
 
     config = made["spec"]["advanced"]["horizontalPodAutoscalerConfig"]
     assert len(config["name"]) <= LONGEST_NAME
+    assert len(made["metadata"]["name"]) <= LONGEST_NAME
+    assert made["spec"]["scaleTargetRef"]["name"] == f"{long}-a100-80g"
 
 
 @given(
