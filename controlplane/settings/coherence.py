@@ -9,9 +9,13 @@ from typing import NamedTuple, TypeAlias
 
 from controlplane.domain.catalogue import Catalogue, workload
 from controlplane.domain.priorities import PRIORITIES
+from controlplane.domain.quantities import ClassName
+from controlplane.render.naming import dns_label
 from controlplane.render.scaled_object import scaled_objects
 from controlplane.render.triggers import NoTriggerError
 from controlplane.settings.document import Path
+
+ANY_CLASS = ClassName("")  # where only what the models are called matters
 
 
 class Broken(NamedTuple):
@@ -107,6 +111,17 @@ def workloads_once(catalogue: Catalogue) -> Iterator[Broken]:
             seen.setdefault(called, here)
 
 
+def services_once(catalogue: Catalogue) -> Iterator[Broken]:
+    """Two models never mean the same Service: a caller of one would reach the other."""
+    seen: dict[str, str] = {}
+    for name in catalogue.models:
+        called = dns_label(name)
+        first = seen.setdefault(called, name)
+        if first != name and workload(first, ANY_CLASS) != workload(name, ANY_CLASS):
+            rule = f"would be the Service {called}, as is models.{first}; name it otherwise"
+            yield Broken(("models", name), rule, "")
+
+
 def writer_can_write(catalogue: Catalogue) -> Iterator[Broken]:
     """Whoever is to write the number can: with these triggers, between these bounds."""
     for name, model in catalogue.models.items():
@@ -145,6 +160,7 @@ RULES: tuple[Rule, ...] = (
     loads_in_time,
     pairs_once,
     workloads_once,
+    services_once,
     writer_can_write,
     names_are_free,
     currency_is_a_code,

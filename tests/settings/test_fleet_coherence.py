@@ -258,3 +258,16 @@ def test_a_model_is_not_called_what_the_whole_fleet_is_called() -> None:
     (fault,) = faults_of(SMALL.replace("  classifier:", "  all:"))
 
     assert "models.all: is what the whole fleet is called" in fault
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "service"), [("x.y", "x-y", "x-y"), ("7b", "m-7b", "m-7b")]
+)
+def test_two_models_never_mean_the_same_service(first: str, second: str, service: str) -> None:
+    head, _ = SMALL.split("models:\n")
+    blocks = [SECOND.format(name=name, node_class="T4") for name in (first, second)]
+
+    (fault,) = faults_of(f"{head}models:\n{''.join(blocks)}")
+
+    told = f"models.{second}: would be the Service {service}, as is models.{first}; name it"
+    assert told in fault
