@@ -132,6 +132,8 @@ def _trigger(place: str, trigger: Tree, policy: Tree) -> list[str]:
     kind, metadata = trigger.get("type"), trigger.get("metadata", {})
     if kind == "prometheus":
         threshold = number(metadata.get("threshold", ""))
+        if _never(metadata.get("query", ""), threshold):
+            return [f"{place}.metadata.threshold: {threshold:g} percent is never reached: left out"]
         if threshold is not None and _query(metadata.get("query", ""), threshold, policy):
             per_replica = _reads_depth(metadata["query"])
             return [*unlike_trigger(place, trigger, per_replica=per_replica)]
@@ -159,6 +161,12 @@ def _query(query: str, threshold: float, policy: Tree) -> bool:
     return True
 
 
+def _never(query: str, threshold: float | None) -> bool:
+    """Say whether a share is waited for that is more than the whole."""
+    is_share = bool(_BUSY.search(query) or _KV.search(query))
+    return is_share and threshold is not None and threshold > 100
+
+
 def _reads_depth(query: str) -> bool:
     """Say whether `_query` takes it for a queue."""
     return not any(("histogram_quantile" in query, _BUSY.search(query), _KV.search(query)))
@@ -172,6 +180,8 @@ def _metric(place: str, metric: Tree, policy: Tree) -> list[str]:
     of = metric.get(kind[:1].lower() + kind[1:], {})
     target, name = of.get("target", {}), of.get("metric", {}).get("name", "")
     threshold = number(target.get("averageValue", target.get("value", "")))
+    if _never(name, threshold):
+        return [f"{place}: {threshold:g} percent of {name} is never reached: left out"]
     if threshold is not None and _query(name, threshold, policy):
         return []
     return [f"{place}: nothing like the metric {name!r}; see models.NAME.queries"]

@@ -131,6 +131,8 @@ def test_what_people_really_write_is_readable(manifest: Any) -> None:
         ("spec:", "spec:\n  idleReplicaCount: 0", "spec.idleReplicaCount: there is no"),
         ("spec:", "spec:\n  advanced: {scalingModifiers: {formula: a + b, target: '2'}}",
          "spec.advanced.scalingModifiers: a formula"),
+        ("sum(waiting), threshold: 5", "avg(DCGM_FI_DEV_GPU_UTIL), threshold: 150",
+         "spec.triggers[0].metadata.threshold: 150 percent is never reached: left out"),
         ("type: prometheus,", "type: prometheus, metricType: Value,",
          "spec.triggers[0].metricType: Value is of all replicas together"),
         ("threshold: 5", "threshold: 5, activationThreshold: '3'",
