@@ -25,9 +25,7 @@ class AddressError(Exception):
     """The API server cannot be found by what was given; one sentence for people."""
 
 
-async def opened(
-    path: Path, configuration: Configuration, within_s: float = EXEC_S
-) -> KubeConfigLoader:
+async def opened(path: Path, configuration: Configuration) -> KubeConfigLoader:
     """Read a kubeconfig into the configuration; give what renews its token."""
     path = _file(path)
     shown = f"kubectl config view --kubeconfig {path} shows what it says"
@@ -39,13 +37,11 @@ async def opened(
     try:
         loader = KubeConfigLoader(merged.config, config_base_path=None)
         program = program_of(loader)
-        async with asyncio.timeout(within_s):
+        async with asyncio.timeout(EXEC_S):
             await loader.load_and_set(configuration)
     except Exception as cause:  # whatever else a file makes of the library
         if program:
-            raise AddressError(
-                f"kubeconfig: {path}: {_failed(program, cause, within_s)}"
-            ) from cause
+            raise AddressError(f"kubeconfig: {path}: {_failed(program, cause)}") from cause
         raise AddressError(
             f"kubeconfig: {path} cannot be used: {_words(cause)}; {shown}"
         ) from cause
@@ -70,16 +66,16 @@ async def renewed(loader: KubeConfigLoader) -> None:
         async with asyncio.timeout(EXEC_S):
             await loader.load_from_exec_plugin()
     except (ConfigException, OSError, TimeoutError) as cause:
-        raise UnavailableError(f"kubeconfig: {_failed(program, cause, EXEC_S)}") from cause
+        raise UnavailableError(f"kubeconfig: {_failed(program, cause)}") from cause
 
 
-def _failed(program: str, cause: BaseException, within_s: float) -> str:
+def _failed(program: str, cause: BaseException) -> str:
     """Say how a credentials program failed, and how to see it."""
     whose = f"its credentials program {program}"
     if isinstance(cause, FileNotFoundError):
         return f"{whose} is not there; command -v {program} shows whether it is installed"
     if isinstance(cause, TimeoutError):
-        return f"{whose} gave no answer within {within_s:g} s; does it ask for a password?"
+        return f"{whose} gave no answer within {EXEC_S:g} s; does it ask for a password?"
     return f"{whose} failed: {_words(cause)}; kubectl auth whoami runs it as well"
 
 

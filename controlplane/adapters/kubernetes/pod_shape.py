@@ -74,6 +74,7 @@ class PodSpec(msgspec.Struct, frozen=True, rename="camel"):
     containers: list[ContainerSpec] = []
     init_containers: list[ContainerSpec] = []
     node_name: str = ""
+    scheduler_name: str = ""
 
 
 class RawPod(msgspec.Struct, frozen=True):
@@ -170,7 +171,7 @@ def keep_pod(raw: RawPod) -> Pod | None:
         started=said.started,
         pulling=said.pulling,
         stuck=said.stuck,
-        note=said.note,
+        note=said.note or _unheard(spec, raw.status),
         unschedulable_since=said.unschedulable_since,
         lane_since=_number(about.annotations.lane_since),
         warmed_up=about.annotations.warmed_up,
@@ -202,6 +203,15 @@ def _engine(spec: PodSpec) -> str:
         return marks.CONTAINER
     holders = [container.name for container in spec.containers if any(_asked(container).values())]
     return (holders or names)[0]
+
+
+def _unheard(spec: PodSpec, status: Spoken) -> str:
+    """Say that no scheduler spoke of it: one that does not run says nothing for ever."""
+    if spec.node_name or not spec.scheduler_name or status.phase != "Pending":
+        return ""
+    if any(condition.type == "PodScheduled" for condition in status.conditions):
+        return ""
+    return f"the scheduler {spec.scheduler_name} has not looked at it yet"
 
 
 def _number(written: str) -> float | None:

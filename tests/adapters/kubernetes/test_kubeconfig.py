@@ -6,10 +6,8 @@ No word of Python, nothing that stands in the file as a secret, and what to do a
 from pathlib import Path
 
 import pytest
-from kubernetes_asyncio.client import Configuration
 
 from controlplane.adapters.kubernetes.connecting import AddressError, connect
-from controlplane.adapters.kubernetes.kubeconfig import opened
 from controlplane.adapters.kubernetes.refusals import Asked, away, refusal
 from controlplane.adapters.kubernetes.resources import NAMESPACES, Place
 from tests.adapters.kubernetes.test_connecting import GOOD
@@ -85,14 +83,6 @@ async def test_what_is_no_text_and_what_is_a_folder_are_said_to_be_so(tmp_path: 
         await connect(file)
     with pytest.raises(AddressError, match="is a folder; give the file in it"):
         await connect(tmp_path)
-
-
-async def test_a_credentials_program_that_never_answers_ends_the_start(tmp_path: Path) -> None:
-    file = tmp_path / "config"
-    file.write_text(login("sleep", "5"), "utf-8")
-
-    with pytest.raises(AddressError, match=r"gave no answer within 0\.2 s"):
-        await opened(file, Configuration(), within_s=0.2)
 
 
 def test_who_shows_no_credentials_is_given_no_command_that_would_let_everybody_in() -> None:

@@ -215,6 +215,17 @@ def test_pods_of_others_are_kept_only_for_the_devices_they_hold() -> None:
     assert not kept(a_pod({"phase": "Succeeded"}, model="", devices={GPU: "1"})).holds
 
 
+def test_a_pod_no_scheduler_spoke_of_says_whose_word_it_waits_for() -> None:
+    spec = {"schedulerName": "volcano", "nodeName": ""}
+    refused = {"type": "PodScheduled", "status": "False", "message": "no node fits"}
+
+    waits = kept(a_pod({"phase": "Pending"}, spec=spec))
+    told = kept(a_pod({"phase": "Pending", "conditions": [refused]}, spec=spec))
+
+    assert waits.note == "the scheduler volcano has not looked at it yet"
+    assert told.note == "no node fits"
+
+
 def test_annotations_that_somebody_else_wrote_are_not_believed() -> None:
     marked = {marks.LANE_SINCE: "yesterday", marks.LENT_SLOTS: "NaN", marks.SLEEPING: "yes"}
     seen = of(a_pod(runs(), annotations=marked))
