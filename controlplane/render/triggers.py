@@ -12,7 +12,7 @@ from controlplane.domain.policies import ScalingPolicy
 from controlplane.domain.quantities import ClassName, ModelName
 from controlplane.domain.sources import PrometheusSource
 from controlplane.render.engine_metrics import BUSY, ENGINES, MEMORY
-from controlplane.render.naming import Manifest
+from controlplane.render.naming import Manifest, deployment_name
 from controlplane.render.promql import quoted
 
 SEED_DEPTH = 5.0  # of seed-000, where a policy sets no depth of its own
@@ -155,7 +155,7 @@ def _memory(name: ModelName, model: Model, source: PrometheusSource) -> list[Man
     if engine.kv_usage:
         gauges = " or ".join(_series(each, name, source) for each in engine.kv_usage)
         return [query_trigger("kv-cache", f"avg({gauges})", watermark, source, VALUE)]
-    used, free = (_of_devices(each, name, source) for each in MEMORY[0])
+    used, free = (_of_devices(each, name, model, source) for each in MEMORY[0])
     share = f"avg({used}/({used}+{free}))"
     return [query_trigger("vram", share, watermark, source, VALUE)]
 
@@ -165,14 +165,18 @@ def _busy(name: ModelName, model: Model, source: PrometheusSource) -> list[Manif
     if not policy.utilisation_alone or policy.utilisation_ceiling is None:
         return []
     metric, whole = BUSY[0]
-    query = f"avg({_of_devices(metric, name, source)})"
+    query = f"avg({_of_devices(metric, name, model, source)})"
     ceiling = policy.utilisation_ceiling * whole
     return [query_trigger("utilisation", query, ceiling, source, VALUE)]
 
 
-def _of_devices(metric: str, name: ModelName, source: PrometheusSource) -> str:
-    """Select a model's devices: exporters know pods, not models; a pod begins with its name."""
-    base = str(name).lower().replace("_", "-")
+def _of_devices(metric: str, name: ModelName, model: Model, source: PrometheusSource) -> str:
+    """Select a model's devices: exporters know pods, not models.
+
+    A pod is called as its Deployment and two words more, which no other model's pods are.
+    """
     only = [f"{key}={quoted(value)}" for key, value in sorted(source.only.items())]
-    pods = f'{source.pod_labels[0]}=~"{base}-.*"'
+    names = "|".join(deployment_name(name, model, each) for each in model.variants)
+    pattern = f"({names})-[^-]+-[^-]+".replace(".", r"\.")
+    pods = f"{source.pod_labels[0]}=~{quoted(pattern)}"
     return f"{metric}{{{','.join([pods, *only])}}}"
