@@ -47,7 +47,8 @@ class Directory:
         self.models: dict[str, ServedModel] = {model.name: model for model in plan.models}
         self.by_name = {n: m for m in plan.models for n in (*m.names, m.name)}
         self.by_host = {host.lower(): m for m in plan.models for host in m.hosts}
-        self.prefixes = [(f"{m.prefix}/", m) for m in plan.models if m.prefix is not None]
+        prefixes = [(f"{m.prefix}/", m) for m in plan.models if m.prefix is not None]
+        self.prefixes = sorted(prefixes, key=lambda one: -len(one[0]))  # /a/b goes before /a
         self.keys = {key.secret_hash: key for key in plan.keys}
         self.trusting = plan.policy.trust == "headers"
 
@@ -92,7 +93,7 @@ class Directory:
         if secret is None or not self.keys:
             return None if self.policy.require_key else _ANYBODY
         # Found by the hash of 256 random bits: how long that takes tells nothing.
-        return self.keys.get(sha256(secret.encode()).hexdigest())
+        return self.keys.get(sha256(secret.encode("utf-8", "surrogateescape")).hexdigest())
 
     def find(
         self, headers: Mapping[str, str], body: Mapping[str, object] | None

@@ -1,14 +1,18 @@
 """What is passed on from one connection to the next, and what is not."""
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine, Mapping, Sequence
 
 import msgspec
 from aiohttp import web
 from multidict import CIMultiDict
 
+from controlplane.domain.entrances import GatewayPolicy
 from controlplane.gateway.refusals import Refusal
-from controlplane.render.envoy.names import API_KEY, CLUSTER, PROBE, REASON, TICKET
+from controlplane.render.envoy.answers import answer
+from controlplane.render.envoy.names import API_KEY, CLUSTER, PROBE, TICKET
+
+KIB = 1024
 
 # Meant for one connection, not for the message; what `Connection` names comes on top.
 HOP_BY_HOP = frozenset(
@@ -44,11 +48,23 @@ def refusing(refusal: Refusal) -> web.Response:
     return web.Response(status=refusal.status, headers=dict(refusal.headers), body=refusal.body)
 
 
-def own(status: int, reason: str, text: str) -> web.Response:
-    """Answer by ourselves, for an engine that could not."""
-    body = msgspec.json.encode({"error": {"message": text, "type": reason, "code": status}})
-    headers = {REASON: reason, "content-type": "application/json"}
-    return web.Response(status=status, headers=headers, body=body + b"\n")
+def own(reason: str) -> web.Response:
+    """Answer by ourselves, for an engine that could not, as Envoy would."""
+    status, headers, body = answer(reason)
+    return web.Response(status=status, headers=headers, body=msgspec.json.encode(body) + b"\n")
+
+
+def path(request: web.Request) -> str:
+    """Give what is asked for, without the host that clients of a proxy put before it."""
+    raw = request.raw_path
+    return raw if raw.startswith("/") else str(request.rel_url)
+
+
+def too_long(headers: Sequence[tuple[bytes, bytes]], policy: GatewayPolicy) -> bool:
+    """Say whether there are more headers, or longer ones, than are allowed."""
+    if len(headers) > policy.most_headers:
+        return True
+    return sum(len(n) + len(v) for n, v in headers) > policy.longest_headers_kib * KIB
 
 
 async def evictable(

@@ -1,44 +1,39 @@
 """The gateway without Envoy, for small installations: a reverse proxy with the same admission.
 
-Bodies are passed on as they come, both ways; only an OpenAI body is read ahead, for it names the
-model. Whoever leaves, at whatever stage, frees the slot: the server cancels the request's task.
+Bodies are passed on as they come, both ways, but for those that must be known first. Whoever
+leaves, at whatever stage, frees the slot: the server cancels the request's task.
 """
 
 import asyncio
 import itertools
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Callable
 from contextlib import suppress
+from functools import partial
+from typing import Any
 
 import aiohttp
-import msgspec
 from aiohttp import web
 from yarl import URL
 
 from controlplane.clock import stopwatch
 from controlplane.decide.admission.capacity import LENT
 from controlplane.decide.breakers.answers import Answer, meaning
+from controlplane.domain.entrances import GatewayPolicy
 from controlplane.domain.gateway import Endpoint
+from controlplane.gateway.bodies import passed_on, read_ahead, waited
 from controlplane.gateway.desk import Desk
 from controlplane.gateway.door import Door
 from controlplane.gateway.ended import Ended
 from controlplane.gateway.entry import Entry, Stage
-from controlplane.gateway.hops import evictable, forwarded, kept, own, refusing
+from controlplane.gateway.hops import KIB, evictable, forwarded, kept, own, path, refusing, too_long
 from controlplane.gateway.refusals import Refusal
-from controlplane.render.envoy.names import MODELS
+from controlplane.gateway.unreadable import Connection
+from controlplane.render.envoy.answers import LONG_HEADERS, TOO_LARGE
 
 CONNECT_S = 2.0
-LATE = (504, "engine-silent")
-UNREACHED = (502, "engine-unreachable")
-CUT = (502, "engine-reset")
-PASSED = (504, "deadline-passed")
-
-
-class BodyModel(msgspec.Struct):
-    """What is read of an OpenAI body."""
-
-    model: str = ""
-    max_tokens: float | None = None
-    max_completion_tokens: float | None = None
+LATE, PASSED = "engine-silent", "deadline-passed"
+UNREACHED, CUT, NOBODY = "engine-unreachable", "engine-reset", "no-endpoints"
+BACKLOG = 4096
 
 
 class Proxy:
@@ -53,6 +48,7 @@ class Proxy:
         self._turn = itertools.count()
         self._session: aiohttp.ClientSession | None = None
         self._runner: web.AppRunner | None = None
+        self._port: asyncio.Server | None = None
 
     async def start(self, host: str, port: int) -> int:
         """Listen; give the port. Several workers may share one."""
@@ -62,27 +58,23 @@ class Proxy:
             connector=connector, timeout=timeout, auto_decompress=False
         )
         policy = self._door.directory.policy
-        server = web.Application(client_max_size=policy.longest_body)
-        server.router.add_route("*", "/{path:.*}", self._serve)
-        size = policy.longest_headers_kib * 1024
-        self._runner = web.AppRunner(
-            server,
-            access_log=None,
-            handler_cancellation=True,
-            max_line_size=size,
-            max_field_size=size,
-            auto_decompress=False,
-        )
+        app = web.Application(client_max_size=policy.longest_body)
+        app.router.add_route("*", "/{path:.*}", self._serve)
+        self._runner = web.AppRunner(app, handler_cancellation=True)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, host, port, reuse_port=True, backlog=4096)
-        await site.start()
-        return int(self._runner.addresses[0][1])
+        if self._runner.server is None:
+            raise RuntimeError("the server has not been set up")
+        connection = partial(Connection, self._runner.server, **_bounds(policy))
+        self._port = await asyncio.get_running_loop().create_server(
+            connection, host, port, reuse_port=True, backlog=BACKLOG
+        )
+        return int(self._port.sockets[0].getsockname()[1])
 
     async def stop(self, grace_s: float) -> None:
         """Take nothing new; let what is under way finish, for so long."""
+        if self._port is not None:
+            self._port.close()
         if self._runner is not None:
-            for site in list(self._runner.sites):
-                await site.stop()
             with suppress(TimeoutError):
                 async with asyncio.timeout(grace_s):
                     while self._door.busy:  # noqa: ASYNC110  # every request ends by itself
@@ -93,44 +85,27 @@ class Proxy:
 
     async def _serve(self, request: web.Request) -> web.StreamResponse:
         headers = {name.lower(): value for name, value in request.headers.items()}
-        headers[":path"] = request.raw_path
+        headers[":path"] = path(request)
         headers[":authority"] = request.host
-        most = self._door.directory.policy.most_headers
-        if len(request.headers) > most:
-            return own(431, "too-many-headers", f"{len(request.headers)} headers, {most} allowed")
+        if too_long(request.raw_headers, self._door.directory.policy):
+            return own(LONG_HEADERS)
         try:
-            ahead, body = await self._read_ahead(request, headers)
-        except web.HTTPRequestEntityTooLarge as cause:
-            return own(413, "body-too-large", cause.text or "too large")
+            ahead, body = await read_ahead(request, headers, self._door.directory)
+        except web.HTTPRequestEntityTooLarge:
+            return own(TOO_LARGE)
         entered = self._door.enter(headers, body)
         if isinstance(entered, Refusal):
             return refusing(entered)
         desk, entry = entered
         try:
             if entry.stage is Stage.WAITING and entry.moved is not None:
-                ahead = await _waited(request, entry.moved, ahead)
+                ahead = await waited(request, entry.moved, ahead)
             if entry.stage is Stage.REFUSED and entry.refusal is not None:
                 return refusing(entry.refusal)
             passing = self._pass(request, desk, entry, ahead)
             return await (passing if entry.evict is None else evictable(passing, entry.evict))
         finally:
             desk.end(entry)
-
-    async def _read_ahead(
-        self, request: web.Request, headers: Mapping[str, str]
-    ) -> tuple[bytes | None, dict[str, object] | None]:
-        """Read a body that names the model, where nothing else does."""
-        kind = headers.get("content-type", "").partition(";")[0].strip()
-        directory = self._door.directory
-        found = directory.find(headers, None)[0] is not None or request.path.startswith(MODELS)
-        if found or kind != "application/json" or not request.body_exists:
-            return None, None
-        raw = await request.read()
-        try:
-            said = msgspec.json.decode(raw, type=BodyModel)
-        except msgspec.MsgspecError:
-            return raw, None
-        return raw, msgspec.structs.asdict(said)
 
     async def _pass(
         self, request: web.Request, desk: Desk, entry: Entry, ahead: bytes | None
@@ -140,16 +115,18 @@ class Proxy:
             self._probing(desk.model.name)
         asked, tried = entry.asked, set[str]()
         lent = (entry.pool if entry.ticket is None else entry.ticket.pool) is LENT
-        body = _body(request, ahead)
+        body = passed_on(request, ahead)
         while True:
             at = self._pick(desk.model.lending if lent else desk.model.serving, tried)
             if at is None:
-                return self._failed(desk, entry, (503, "no-endpoints"), None)
+                if tried:  # none of them could be reached
+                    return self._failed(desk, entry, UNREACHED, Answer(reset=True))
+                return self._failed(desk, entry, NOBODY, None)
             tried.add(at.replica)
             self._busy[at.replica] = self._busy.get(at.replica, 0) + 1
             scheme = "https" if desk.model.tls else "http"
             host = f"[{at.host}]" if ":" in at.host else at.host
-            url = f"{scheme}://{host}:{at.port}{asked.path or request.raw_path}"
+            url = f"{scheme}://{host}:{at.port}{asked.path or path(request)}"
             try:
                 return await self._exchange(request, desk, entry, url, body)
             except aiohttp.ClientConnectorError:
@@ -217,7 +194,7 @@ class Proxy:
         self,
         desk: Desk,
         entry: Entry,
-        said: tuple[int, str],
+        reason: str,
         answer: Answer | None,
         given: web.StreamResponse | None = None,
     ) -> web.StreamResponse:
@@ -227,50 +204,26 @@ class Proxy:
         if given is not None:
             given.force_close()
             raise ConnectionResetError("the engine's answer broke off")
-        return own(*said, said[1].replace("-", " "))
+        return own(reason)
 
     def _tell(self, desk: Desk, entry: Entry, answer: Answer) -> None:
         self._heard([Ended(desk.model.name, meaning(answer), entry.probe)])
 
 
-async def _waited(
-    request: web.Request, moved: asyncio.Future[None], ahead: bytes | None
-) -> bytes | None:
-    """Wait, and read the body meanwhile: who hangs up behind a body nobody reads is never seen."""
-    if ahead is not None or not request.body_exists:
-        await moved
-        return ahead
-    read = bytearray()
-    reading = asyncio.ensure_future(_read(request, read))
-    try:
-        await moved
-    finally:
-        reading.cancel()
-    return bytes(read)
+def _bounds(policy: GatewayPolicy) -> dict[str, Any]:
+    """Give how a connection reads."""
+    size = policy.longest_headers_kib * KIB
+    return {
+        "loop": asyncio.get_running_loop(),
+        "access_log": None,
+        "max_line_size": size,
+        "max_field_size": size,
+        "max_headers": policy.most_headers,
+        "auto_decompress": False,
+    }
 
 
-async def _read(request: web.Request, read: bytearray) -> None:
-    async for chunk in request.content.iter_any():
-        read += chunk
-
-
-def _body(request: web.Request, ahead: bytes | None) -> bytes | AsyncIterator[bytes] | None:
-    """Give what is to be passed on: what was read already, and what is still to come."""
-    if not request.body_exists:
-        return None
-    if request.content.at_eof():
-        return ahead or b""
-    return _chunks(request, ahead)
-
-
-async def _chunks(request: web.Request, ahead: bytes | None) -> AsyncIterator[bytes]:
-    if ahead:
-        yield ahead
-    async for chunk in request.content.iter_any():
-        yield chunk
-
-
-def _fault(cause: Exception, *, gone: bool) -> tuple[tuple[int, str], Answer | None]:
+def _fault(cause: Exception, *, gone: bool) -> tuple[str, Answer | None]:
     """Say what an exchange that broke off means: for the client, and for the breaker."""
     if isinstance(cause, aiohttp.ServerTimeoutError):
         return LATE, Answer(timed_out=True)

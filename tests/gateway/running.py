@@ -187,19 +187,22 @@ async def call(
     how: str = "at-once",
     body: bytes = b"",
     key: str | None = "key-high",
+    chunked: bool = False,
     **headers: str,
 ) -> Call:
-    """Send a request; the answer is read when it is asked for."""
+    """Send a request; the answer is read when it is asked for. Chunked, nobody says its length."""
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
     given = {
         "host": "gateway",
         "x-how": how,
-        "content-length": str(len(body)),
+        **({"transfer-encoding": "chunked"} if chunked else {"content-length": str(len(body))}),
         **({"authorization": f"Bearer {key}"} if key is not None else {}),
         **{name.replace("_", "-"): value for name, value in headers.items()},
     }
     head = "".join(f"{name}: {value}\r\n" for name, value in given.items())
-    writer.write(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode() + body)
+    if chunked:
+        body = (b"%x\r\n%b\r\n" % (len(body), body) if body else b"") + b"0\r\n\r\n"
+    writer.write(f"POST {path} HTTP/1.1\r\n{head}\r\n".encode("latin-1") + body)
     made = Call(reader, writer)
     OPEN.append(made)
     return made

@@ -95,6 +95,14 @@ async def test_a9_broken_503_open_it_one_probe_closes_it(tmp_path: Path, front: 
             assert (await ask(run.port)).status == 200
 
 
+async def test_engines_that_cannot_be_reached_open_it_too(tmp_path: Path, front: Front) -> None:
+    async with Engine() as engine:
+        model = a_model(endpoint(engine, 8), breaker=QUICK)
+    async with running(tmp_path, a_plan(model), **front) as run:
+        assert [(await ask(run.port)).status for _ in range(5)] == [502] * 5
+        await run.until(lambda: ReasonCode.BREAKER_OPENED in codes(run))
+
+
 async def test_a_model_isolated_by_hand_is_out_and_in_again(tmp_path: Path, front: Front) -> None:
     async with Engine() as engine:
         model = a_model(endpoint(engine))
@@ -144,7 +152,7 @@ async def test_a8_of_two_replicas_the_broken_one_is_left_alone_the_only_one_neve
             assert 3 <= statuses.count(500) <= 8  # until it was out; afterwards none
             assert statuses[-20:] == [200] * 20
             await run.gateway.update(a_plan(a_model(endpoint(bad, 4, "r1"), breaker=alone)))
-            await asyncio.sleep(0.2)
+            await answered(run, lambda status: status == 500)  # Envoy has read the files
             seen = bad.seen.total()
             for _ in range(10):
                 await ask(run.port)

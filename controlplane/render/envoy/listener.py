@@ -6,6 +6,7 @@ admission is away requests go on without a ticket, and the table of routes stops
 """
 
 from controlplane.domain.gateway import GatewayPlan
+from controlplane.render.envoy.answers import own_answers
 from controlplane.render.envoy.names import (
     ADMISSION,
     API_KEY,
@@ -15,12 +16,11 @@ from controlplane.render.envoy.names import (
     OBEYED,
     PRIORITY,
     PROBE,
-    REASON,
     REQUEST_TYPE,
     TICKET,
 )
-from controlplane.render.envoy.protos import Plain, address, headers, typed
-from controlplane.render.envoy.routes import BODY_READER
+from controlplane.render.envoy.protos import Plain, address, typed
+from controlplane.render.envoy.routes import BODY_READER, BUFFER
 
 AFTER_WAIT_S = 5.0  # admission answers by itself before Envoy gives it up
 BUFFER_SPARE = 1 << 16
@@ -63,7 +63,7 @@ def listener(plan: GatewayPlan, at: tuple[str, int], routes: Plain) -> Plain:
                 ),
             }
         ],
-        http_filters=[body_reader(), admission(plan), router()],
+        http_filters=[whole_bodies(plan), body_reader(), admission(plan), router()],
         access_log=[endings()],
         local_reply_config=own_answers(),
     )
@@ -82,6 +82,19 @@ def listener(plan: GatewayPlan, at: tuple[str, int], routes: Plain) -> Plain:
                 ]
             }
         ],
+    }
+
+
+def whole_bodies(plan: GatewayPlan) -> Plain:
+    """Read a body whose length nobody said, for prompts, queues and limits are judged by it.
+
+    Routes switch it off for all other requests: those are judged before their body is read.
+    """
+    return {
+        "name": BUFFER,
+        "typed_config": typed(
+            "extensions.filters.http.buffer.v3.Buffer", max_request_bytes=plan.policy.longest_body
+        ),
     }
 
 
@@ -160,28 +173,4 @@ def endings() -> Plain:
             additional_request_headers_to_log=[PROBE],
             additional_response_headers_to_log=["retry-after"],
         ),
-    }
-
-
-def own_answers() -> Plain:
-    """Say why Envoy itself answered, in the same header admission uses."""
-
-    def mapped(flags: list[str], reason: str, status: int, asked: str = "") -> Plain:
-        of_flags = {"response_flag_filter": {"flags": flags}}
-        said = {"header_filter": {"header": {"name": asked, "present_match": True}}}
-        return {
-            "filter": {"and_filter": {"filters": [of_flags, said]}} if asked else of_flags,
-            "status_code": status,
-            "headers_to_add": headers(**{REASON: reason}),
-        }
-
-    return {
-        "mappers": [
-            mapped(["UH", "NC"], "no-endpoints", 503),
-            mapped(["UO"], "pending-full", 503),
-            mapped(["UT"], "deadline-passed", 504, asked=DEADLINE),
-            mapped(["UT"], "engine-silent", 504),
-            mapped(["UF", "URX"], "engine-unreachable", 502),
-            mapped(["UC", "LR", "UPE"], "engine-reset", 502),
-        ]
     }

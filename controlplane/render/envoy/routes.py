@@ -9,6 +9,7 @@ from controlplane.render.envoy.names import CLUSTER, MODELS, REASON, TICKET, clu
 from controlplane.render.envoy.protos import Plain, headers, seconds, typed
 
 BODY_READER = "envoy.filters.http.json_to_metadata"
+BUFFER = "envoy.filters.http.buffer"
 RETRIES = 2
 
 
@@ -74,18 +75,25 @@ def way(model: ServedModel, name: str, secret: str) -> Plain:
 
 def _unadmitted(plan: GatewayPlan) -> list[Plain]:
     """Answer for admission while it is away; where the way names the model, no body is read."""
-    known = [{"prefix": MODELS}]
-    known += [{"prefix": m.prefix} for m in plan.models if m.prefix is not None]
-    found = [_closed(match, reads=False) for match in known]
-    found += [
-        _closed({"prefix": "/", "headers": [_exactly(":authority", host)]}, reads=False)
+    known: list[Plain] = [{"prefix": MODELS}]
+    known += [{"prefix": f"{m.prefix}/"} for m in plan.models if m.prefix is not None]
+    known += [
+        {"prefix": "/", "headers": [_exactly(":authority", host)]}
         for model in plan.models
         for host in model.hosts
     ]
-    return [*found, _closed({"prefix": "/"}, reads=True)]
+    found = [way for match in known for way in _ways_in(match, reads=False)]
+    return [*found, *_ways_in({"prefix": "/"}, reads=True)]
 
 
-def _closed(match: Plain, *, reads: bool) -> Plain:
+def _ways_in(match: Plain, *, reads: bool) -> list[Plain]:
+    """Only a body whose length nobody said is read whole before anything else."""
+    told = {"name": "content-length", "present_match": True}
+    of_length = {**match, "headers": [*match.get("headers", ()), told]}
+    return [_closed(of_length, reads=reads, whole=False), _closed(match, reads=reads, whole=True)]
+
+
+def _closed(match: Plain, *, reads: bool, whole: bool) -> Plain:
     route: Plain = {
         "match": match,
         "direct_response": {"status": 503, "body": {"inline_string": NOBODY}},
@@ -93,9 +101,10 @@ def _closed(match: Plain, *, reads: bool) -> Plain:
             **{REASON: "admission-away", "retry-after": "1", "content-type": "application/json"}
         ),
     }
-    if not reads:
+    idle = [*(() if reads else (BODY_READER,)), *(() if whole else (BUFFER,))]
+    if idle:
         off = typed("config.route.v3.FilterConfig", disabled=True)
-        route["typed_per_filter_config"] = {BODY_READER: off}
+        route["typed_per_filter_config"] = dict.fromkeys(idle, off)
     return route
 
 
