@@ -1,9 +1,10 @@
 """What engines call things: the names of their metrics, those of older releases included.
 
 Where several names stand for one thing, the first that is there counts: vLLM renamed its KV gauge
-in 0.9.2 and hid the old one. SGLang exports one series for each rank with the same figures, so its
-gauges are folded by the largest, all others by the sum. Names carry no `_total`, `_bucket`,
-`_count` or `_sum`: those belong to the kind of the metric.
+in 0.9.2 and hid the old one. SGLang exports one series for each rank: ranks that share a request say
+the same, so the largest counts, and data-parallel ones have each a queue of their own, which add
+up. A share of a cache is never added up. Names carry no `_total`, `_bucket`, `_count` or `_sum`:
+those belong to the kind of the metric.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from typing import Literal
 from controlplane.domain.serving import EngineKind
 
 Fold = Literal["sum", "max"]
+PARALLEL = "dp_rank"  # the label that tells data-parallel ranks apart
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +32,15 @@ class EngineMetrics:
     fold: Fold = "sum"
     least_bucket_s: float = 0.0  # a percentile below the first bucket cannot be told
     preallocates: bool = True  # device memory is full at zero load
+
+
+def folded(engine: EngineMetrics, by: str, expression: str, *, share: bool = False) -> str:
+    """Give one series of each replica, whose labels are `by`."""
+    if share:
+        return f"max by({by})({expression})"
+    if engine.fold == "max":
+        return f"sum by({by})(max by({by},{PARALLEL})({expression}))"
+    return f"sum by({by})({expression})"
 
 
 _VLLM = EngineMetrics(

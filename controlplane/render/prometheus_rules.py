@@ -11,7 +11,15 @@ from collections.abc import Iterable
 from controlplane.domain import marks
 from controlplane.domain.serving import EngineKind
 from controlplane.domain.sources import PrometheusSource
-from controlplane.render.engine_metrics import BUSY, ENGINES, HEALTHY, MEMORY, XID, EngineMetrics
+from controlplane.render.engine_metrics import (
+    BUSY,
+    ENGINES,
+    HEALTHY,
+    MEMORY,
+    XID,
+    EngineMetrics,
+    folded,
+)
 from controlplane.render.hpa import WANTED
 from controlplane.render.naming import Manifest
 from controlplane.render.probes import HTTP, METRICS
@@ -114,7 +122,8 @@ def _of_engine(
         ("replica:engine_kv_usage:ratio", engine.kv_usage),
     ):
         if selectors:
-            values = [f"{engine.fold} by({by_replica})({each})" for each in selectors]
+            share = selectors is engine.kv_usage
+            values = [folded(engine, by_replica, each, share=share) for each in selectors]
             yield _record(record, " or ".join(values), kind)
     window, model = f"[{source.window_s}s]", source.model_label
     for what, name in (("latency", engine.latency), ("queue_time", engine.queue_time)):

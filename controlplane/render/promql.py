@@ -22,6 +22,7 @@ from controlplane.render.engine_metrics import (
     MEMORY,
     XID,
     EngineMetrics,
+    folded,
 )
 
 VALUE, AGE, COUNT = "value", "age", "count"
@@ -114,8 +115,8 @@ def _gauges(words: Wording, engines: Sequence[EngineMetrics], field: str) -> lis
     values, ages = [], []
     for engine in engines:
         for selector in getattr(engine, field):
-            fold = "max" if field == "kv_usage" else engine.fold
-            values.append(_by_replica(words, fold, words.select(selector)))
+            share = field == "kv_usage"
+            values.append(folded(engine, words.replica, words.select(selector), share=share))
             ages.append(_age(words, selector))
     return _parts(values, ages)
 
@@ -138,7 +139,7 @@ def _arrivals(words: Wording, engines: Sequence[EngineMetrics]) -> list[str]:
         came = _rate(words, counter)
         for selector in (*engine.waiting[:1], *engine.running[:1]):
             slope = _over_window(words, "deriv", selector)
-            came = f"({came}+{_by_replica(words, engine.fold, slope)})"
+            came = f"({came}+{folded(engine, words.replica, slope)})"
         values += [f"clamp_min({came},0)", _rate(words, counter)]
         ages.append(_age(words, counter))
     return _parts(values, ages)

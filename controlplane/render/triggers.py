@@ -11,7 +11,7 @@ from controlplane.domain.handover import ScalerMetric
 from controlplane.domain.policies import ScalingPolicy
 from controlplane.domain.quantities import ClassName, ModelName
 from controlplane.domain.sources import PrometheusSource
-from controlplane.render.engine_metrics import BUSY, ENGINES, MEMORY
+from controlplane.render.engine_metrics import BUSY, ENGINES, MEMORY, PARALLEL
 from controlplane.render.naming import Manifest, deployment_name
 from controlplane.render.promql import quoted
 
@@ -128,9 +128,9 @@ def _depth(name: ModelName, model: Model, source: PrometheusSource) -> list[Mani
     if target is None or not engine.waiting:
         return []
     waiting = f"sum({_series(engine.waiting[0], name, source)})"
-    if engine.fold == "max":  # one series a rank, all alike
-        pod = source.pod_labels[-1]
-        waiting = f"sum(max by({pod})({_series(engine.waiting[0], name, source)}))"
+    if engine.fold == "max":  # ranks that share a request say the same
+        of = f"{source.pod_labels[-1]},{PARALLEL}"
+        waiting = f"sum(max by({of})({_series(engine.waiting[0], name, source)}))"
     return [query_trigger("queue", waiting, target, source, AVERAGE)]
 
 

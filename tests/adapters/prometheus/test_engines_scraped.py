@@ -11,7 +11,7 @@ from controlplane.domain.serving import EngineKind
 from controlplane.domain.sources import SignalName
 from controlplane.emulation.faults import Faults
 from tests.adapters.prometheus.fleet import Scene, labels
-from tests.adapters.prometheus.server import Server, asking, until
+from tests.adapters.prometheus.server import Server, asking, page, until
 from tests.emulation.stand import emulated
 
 Samples = Mapping[SignalName, Sample]
@@ -56,6 +56,26 @@ async def test_queue_and_running_of_every_engine(
             assert seen["in_flight"].x == 4
         for task in sent:
             task.cancel()
+
+
+async def test_data_parallel_ranks_add_up_and_those_that_share_a_request_do_not(
+    server: Server,
+) -> None:
+    name = ModelName("m-ranks")
+    told = {("0", "0"): 3, ("0", "1"): 3, ("1", "0"): 2, ("1", "1"): 2}
+    text = "".join(
+        f'sglang:num_queue_reqs{{model_name="m",dp_rank="{dp}",tp_rank="{tp}"}} {x}\n'
+        for (dp, tp), x in told.items()
+    )
+    async with page(lambda: text) as port, asking(server) as client:
+        server.scrape((port, labels("m-ranks-0", name)))
+        signals = Scene(client, name, ["m-ranks-0"], "sglang").signals()
+
+        async def look() -> Samples:
+            await signals.update()
+            return signals.samples(name)
+
+        await until(look, lambda s: s["queue"].x == 5)
 
 
 async def test_latency_service_time_and_arrivals_of_requests_that_really_ran(

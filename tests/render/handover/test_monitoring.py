@@ -50,6 +50,11 @@ tests:
       - {series: 'vllm:gpu_cache_usage_perc{pod="a",namespace="n",controlplane_dev_model="chat"}', values: '0.5x80'}
       - {series: 'sglang:num_queue_reqs{pod="b",namespace="n",controlplane_dev_model="s",tp_rank="0"}', values: '7x80'}
       - {series: 'sglang:num_queue_reqs{pod="b",namespace="n",controlplane_dev_model="s",tp_rank="1"}', values: '7x80'}
+      - {series: 'sglang:num_queue_reqs{pod="c",namespace="n",controlplane_dev_model="s",tp_rank="0",dp_rank="0"}', values: '3x80'}
+      - {series: 'sglang:num_queue_reqs{pod="c",namespace="n",controlplane_dev_model="s",tp_rank="1",dp_rank="0"}', values: '3x80'}
+      - {series: 'sglang:num_queue_reqs{pod="c",namespace="n",controlplane_dev_model="s",tp_rank="0",dp_rank="1"}', values: '2x80'}
+      - {series: 'vllm:kv_cache_usage_perc{pod="d",namespace="n",controlplane_dev_model="d",engine="0"}', values: '0.7x80'}
+      - {series: 'vllm:kv_cache_usage_perc{pod="d",namespace="n",controlplane_dev_model="d",engine="1"}', values: '0.9x80'}
       - {series: 'controlplane_target_replicas{model="chat"}', values: '3x80'}
       - {series: 'controlplane_replicas{model="chat",lane="serving"}', values: '1x80'}
       - {series: 'controlplane_signal_missing{model="chat",signal="queue",priority="low",why="Empty"}', values: '1x80'}
@@ -59,10 +64,10 @@ tests:
     promql_expr_test:
       - expr: replica:engine_kv_usage:ratio
         eval_time: 5m
-        exp_samples: [{labels: 'replica:engine_kv_usage:ratio{pod="a",namespace="n",controlplane_dev_model="chat",source="vllm"}', value: 0.5}]
+        exp_samples: [{labels: 'replica:engine_kv_usage:ratio{pod="a",namespace="n",controlplane_dev_model="chat",source="vllm"}', value: 0.5}, {labels: 'replica:engine_kv_usage:ratio{pod="d",namespace="n",controlplane_dev_model="d",source="vllm"}', value: 0.9}]
       - expr: replica:engine_waiting:now
         eval_time: 5m
-        exp_samples: [{labels: 'replica:engine_waiting:now{pod="b",namespace="n",controlplane_dev_model="s",source="sglang"}', value: 7}]
+        exp_samples: [{labels: 'replica:engine_waiting:now{pod="b",namespace="n",controlplane_dev_model="s",source="sglang"}', value: 7}, {labels: 'replica:engine_waiting:now{pod="c",namespace="n",controlplane_dev_model="s",source="sglang"}', value: 5}]
     alert_rule_test:
       - eval_time: 12m
         alertname: ControlplaneTargetUnreachable
