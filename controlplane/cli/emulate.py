@@ -1,12 +1,12 @@
 """`controlplane emulate`: an engine that speaks HTTP like a real one, without an accelerator."""
 
-import asyncio
 import os
 import ssl
 from importlib import import_module
 from typing import Any
 
 import click
+import uvloop
 
 from controlplane.emulation.faults import Faults, parse
 from controlplane.emulation.spec import FACES, EngineSpec, Listening
@@ -157,7 +157,7 @@ def command(**given: Any) -> None:
     # imported, a third of a start; tests start engines by the dozen.
     os.environ.setdefault("SSL_CERT_FILE", os.devnull)
     process = import_module("controlplane.emulation.process")
-    asyncio.run(process.run(spec, at_first, where, listening))
+    uvloop.run(process.run(spec, at_first, where, listening))
 
 
 def _tls(cert: str | None, key: str | None) -> ssl.SSLContext | None:
