@@ -1,10 +1,10 @@
 """What engines call things: the names of their metrics, those of older releases included.
 
 Where several names stand for one thing, the first that is there counts: vLLM renamed its KV gauge
-in 0.9.2 and hid the old one. SGLang exports one series for each rank: ranks that share a request say
-the same, so the largest counts, and data-parallel ones have each a queue of their own, which add
-up. A share of a cache is never added up. Names carry no `_total`, `_bucket`, `_count` or `_sum`:
-those belong to the kind of the metric.
+in 0.9.2 and hid the old one. SGLang exports one series for each rank: those that share a request
+say the same, so the largest counts, and data-parallel ones have each a queue of their own, which
+add up. A share of a cache is never added up. Names carry no `_total`, `_bucket`, `_count` or
+`_sum`: those belong to the kind of the metric.
 """
 
 from collections.abc import Mapping
