@@ -189,7 +189,12 @@ async def refused(path: str, config: Path) -> str | None:
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,
     )
-    said, _ = await process.communicate()
+    try:
+        said, _ = await process.communicate()
+    finally:
+        if process.returncode is None:  # we are called off
+            process.kill()
+            await process.wait()
     if process.returncode == 0:
         return None
     return " ".join(said.decode("utf-8", "replace").split())[-600:] or "no word"

@@ -129,7 +129,7 @@ class Gateway:
         return self._crew.pids
 
     async def update(self, plan: GatewayPlan) -> None:
-        """Put a plan in force; raises FaultsError when it does not hold, and the old one stays."""
+        """Have workers serve a plan; raises FaultsError, and the old one stays, if it is faulty."""
         if plan == self.plan:
             return
         await self._check(plan)
@@ -138,6 +138,7 @@ class Gateway:
         if begin and self.envoy is not None:
             await self._admin.members(begin, KNOWN_WITHIN_S)
         self._tell(plan)
+        await self._crew.obeyed()
 
     async def ejected(self) -> Mapping[ModelName, int] | None:
         """Count the replicas that are left alone now; without Envoy nobody leaves any alone."""

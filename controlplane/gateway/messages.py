@@ -32,6 +32,12 @@ class Shut(msgspec.Struct, frozen=True, tag=True):
     models: Mapping[str, int]
 
 
+class Sync(msgspec.Struct, frozen=True, tag=True):
+    """Say when all that was told before this is done."""
+
+    number: int
+
+
 class Probe(msgspec.Struct, frozen=True, tag=True):
     """Let the next request of a model through as a probe."""
 
@@ -50,13 +56,19 @@ class Close(msgspec.Struct, frozen=True, tag=True):
     grace_s: float
 
 
-Command: TypeAlias = Open | Serve | Shut | Probe | Foreign | Close
+Command: TypeAlias = Open | Serve | Shut | Probe | Foreign | Sync | Close
 
 
 class Ready(msgspec.Struct, frozen=True, tag=True):
     """The worker serves the plan it was sent."""
 
     port: int = 0  # of the proxy
+
+
+class Synced(msgspec.Struct, frozen=True, tag=True):
+    """All that was told before the `Sync` of this number is done."""
+
+    number: int
 
 
 class Breach(msgspec.Struct, frozen=True, tag=True):
@@ -88,7 +100,7 @@ class Counted(msgspec.Struct, frozen=True, tag=True, kw_only=True):
     shared_s: tuple[int, float] = (0, 0.0)  # times asked, and seconds spent in Redis
 
 
-Event: TypeAlias = Ready | Breach | Probing | Heard | Counted
+Event: TypeAlias = Ready | Synced | Breach | Probing | Heard | Counted
 
 
 def line(message: Command | Event) -> bytes:

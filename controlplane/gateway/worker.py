@@ -37,6 +37,8 @@ from controlplane.gateway.messages import (
     Ready,
     Serve,
     Shut,
+    Sync,
+    Synced,
     line,
 )
 from controlplane.gateway.sharing import Sharing
@@ -92,6 +94,8 @@ class Worker:
                 self.door.probe(model)
             case Foreign(models=models):
                 self.door.carry(models)
+            case Sync(number=number):
+                self.tell(Synced(number))
             case Close(grace_s=grace_s):
                 await self._close(grace_s)
             case _:

@@ -3,14 +3,16 @@
 import asyncio
 import sys
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 
 import msgspec
 import structlog
 
-from controlplane.gateway.messages import Close, Command, Event, Open, Ready, line
+from controlplane.gateway.messages import Close, Command, Event, Open, Ready, Sync, Synced, line
 
 PAUSE_S = 0.2
 READY_WITHIN_S = 20.0
+OBEYED_WITHIN_S = 2.0
 LONGEST_LINE = 1 << 28
 
 log = structlog.stdlib.get_logger(__name__)
@@ -32,6 +34,8 @@ class Crew:
         self._processes: list[asyncio.subprocess.Process | None] = [None] * len(openings)
         self._standing: dict[type[Command], Command] = {}  # what a new worker must know
         self._ready = [asyncio.Event() for _ in openings]
+        self._synced = [0] * len(openings)  # the last number each has said
+        self._syncs, self._said = 0, asyncio.Event()
         self._tasks: list[asyncio.Task[None]] = []
         self._ending = False
 
@@ -52,6 +56,18 @@ class Crew:
         for n, process in enumerate(self._processes):
             if process is not None and process.stdin is not None and only in (None, n):
                 process.stdin.write(written)
+
+    async def obeyed(self) -> None:
+        """Wait until all that serve have done what they were told; nobody waits for a slow one."""
+        self._syncs = number = self._syncs + 1
+        asked = [n for n, ready in enumerate(self._ready) if ready.is_set()]
+        for n in asked:
+            self.tell(Sync(number), only=n)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(OBEYED_WITHIN_S):
+                while any(self._synced[n] < number and self._ready[n].is_set() for n in asked):
+                    self._said.clear()
+                    await self._said.wait()
 
     @property
     def ready(self) -> bool:
@@ -103,6 +119,7 @@ class Crew:
             if self._ending:
                 return
             self._ready[n].clear()
+            self._said.set()
             log.warning("admission worker has ended; another is started", code=process.returncode)
             await asyncio.sleep(PAUSE_S)
             await self._lost(n)
@@ -119,5 +136,8 @@ class Crew:
             event = decode(said)
             if isinstance(event, Ready):
                 self._ready[n].set()
+            if isinstance(event, Synced):
+                self._synced[n] = event.number
+                self._said.set()
             self._heard(n, event)
         await process.wait()
