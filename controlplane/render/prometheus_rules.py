@@ -75,7 +75,7 @@ def rule(name: str, namespace: str, groups: list[Manifest]) -> Manifest:
 
 
 def pod_monitors(namespace: str) -> list[Manifest]:
-    """Say what is to be scraped: our replicas, and ourselves.
+    """Say what is to be scraped: our replicas, ourselves, and gateways that are pods of their own.
 
     The pods' labels for model and class come along: by the first, histograms are added up.
     """
@@ -88,14 +88,18 @@ def pod_monitors(namespace: str) -> list[Manifest]:
             {**endpoint, "port": METRICS},  # of engines that have a port of its own for them
         ],
     }
-    daemon = {
-        "selector": {"matchLabels": {"app.kubernetes.io/name": "controlplane"}},
-        "podMetricsEndpoints": [{**endpoint, "port": HTTP}],
-    }
-    return [
-        _monitor("controlplane-replicas", namespace, replicas),
-        _monitor("controlplane", namespace, daemon),
-    ]
+    own = [
+        _monitor(name, namespace, {
+            "selector": {"matchLabels": {
+                "app.kubernetes.io/name": "controlplane", "app.kubernetes.io/component": component,
+            }},
+            "podMetricsEndpoints": [{**endpoint, "port": port}],
+        })
+        for name, component, port in (
+            ("controlplane", "daemon", HTTP), ("controlplane-gateway", "gateway", METRICS)
+        )
+    ]  # fmt: skip
+    return [_monitor("controlplane-replicas", namespace, replicas), *own]
 
 
 def adapter_rules() -> Manifest:
