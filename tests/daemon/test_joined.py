@@ -20,7 +20,7 @@ from controlplane.domain.policies import BreakerPolicy
 from controlplane.domain.quantities import ModelName, ReplicaName, Zone
 from controlplane.domain.reasons import ReasonCode
 from controlplane.gateway.joining import Changed, Joining, Leaving, Orders, Report
-from controlplane.gateway.messages import Counted
+from controlplane.gateway.messages import Breach, Counted
 from controlplane.gateway.tally import ClassTally
 from controlplane.loops.reconcile import Shell
 from controlplane.ports import DecisionQuery, Signals, UnavailableError
@@ -71,6 +71,7 @@ class Bench:
             metrics=Metrics(),
             catalogue_version=lambda: 1,
         )
+        self.woken = shell.wakes.setdefault("scaling", asyncio.Event())
         self.gateways = JoinedGateways(self._ready, self._newest, store, shell, self.sources)
         tasks = self.gateways.tasks.values()
         self._tasks = [asyncio.ensure_future(run()) for run in tasks]
@@ -167,6 +168,20 @@ async def test_what_they_count_is_added_up_and_a_line_that_begins_anew_counts_no
         async with bench.joined(again):
             again.say_to(counted(3))
             assert await arrived(bench, 13)
+
+
+async def test_a_broken_limit_at_any_of_them_wakes_scaling_at_once(bench: Bench) -> None:
+    wire = Wire("gw-1")
+    async with bench.joined(wire), asyncio.timeout(20):
+        wire.say_to(counted(1))
+        assert await arrived(bench, 1)
+        wire.say_to(counted(2, queued=1))
+        wire.say_to(Breach(CHAT, "waiting"))
+        await bench.woken.wait()
+        told = await bench.gateways.queues()
+
+    assert told is not None
+    assert next(iter(told[CHAT].classes.values())).waiting == 1  # what it is about is known by then
 
 
 async def test_one_that_vanished_leaves_its_figures_in_doubt_until_it_is_back(
