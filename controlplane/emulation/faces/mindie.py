@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from controlplane.emulation.book import Histogram
 from controlplane.emulation.engine import Engine
 from controlplane.emulation.exposition import Family, counter, gauge, histogram
 from controlplane.emulation.faces.face import (
@@ -47,13 +48,20 @@ def families(engine: Engine) -> list[Family]:
     ]
 
 
+def _mean_ms(seen: Histogram) -> float:
+    return 1000.0 * seen.sum / seen.count if seen.count else 0.0
+
+
 def routes(engine: Engine) -> list[web.RouteDef]:
     """Health in both forms, and its metrics as JSON, whose values are strings."""
 
     async def as_text(_: web.Request) -> web.Response:
         free = engine.spec.kv_room - engine.tokens_held
+        first, between = (engine.book.histograms[name] for name in ("ttft", "itl"))
         return as_json(
             {
+                "TTFT": f"{_mean_ms(first):.0f}",
+                "TBT": f"{_mean_ms(between):.0f}",
                 "waitingInferRequestNum": str(engine.waiting),
                 "processingInferRequestNum": str(engine.running),
                 "remainBlocks": str(free // 128),

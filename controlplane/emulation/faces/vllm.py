@@ -57,6 +57,8 @@ def families(engine: Engine) -> list[Family]:
         counter("vllm:prompt_tokens_total", "Prefill tokens.", book.prompt_tokens, labels),
         counter("vllm:generation_tokens_total", "Tokens made.", book.generation_tokens, labels),
         counter("vllm:num_preemptions_total", "Cumulative preemptions.", 0, labels),
+        counter("vllm:prefix_cache_queries_total", "Tokens looked up.", book.prompt_tokens, labels),
+        counter("vllm:prefix_cache_hits_total", "Tokens found.", 0, labels),
         Family("vllm:request_success_total", "counter", "Requests processed.", success),
         Family("vllm:admission_rejections_total", "counter", "Requests refused.", (refused,)),
         *(histogram(name, about, book.histograms[key], labels) for key, name, about in HISTOGRAMS),
