@@ -2,7 +2,6 @@
 
 import pytest
 
-from tests.cluster.api import Api, Manifest
 from tests.cluster.nodes import T4
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.lanes import node_of
@@ -68,23 +67,34 @@ async def test_an_engine_out_of_memory_is_shown_as_such_and_serves_again_only_wa
 ) -> None:
     await stage.nodes.add("T4", 1, zone="z1")
 
-    async with stage.daemon(fleet_text(spares=0)) as daemon, stage.balancer() as balancer:
+    async with (
+        stage.daemon(fleet_text(spares=0)) as daemon,
+        stage.balancer() as balancer,
+        stage.histories() as seen,
+    ):
         await stage.lanes.settle(serving=1)
         (name,) = await stage.lanes.names("serving")
+        before = len(seen.lanes[name])
         await stage.cluster.out_of_memory(stage.namespace, name)
 
         async def shown() -> bool:
             listed = (await daemon.get("/api/v1/models/chat"))["replicas"]
             return any("OOMKilled" in replica["note"] for replica in listed)
 
-        await until(shown, 20.0)
-        await stage.lanes.settle(40.0, serving=1)
-        await balancer.served(1, 10.0)
+        await until(shown, 30.0)
+
+        async def out_and_back() -> bool:
+            since = seen.lanes[name][before:]
+            return since[:1] == ["loading"] and since[-1] == "serving"
+
+        await until(out_and_back, 60.0, lambda: f"{seen.lanes}")
+        await balancer.served(1, 20.0)
         ended = balancer.send()
         await ended
         codes = await daemon.codes()
 
     assert balancer.endings["200"] == 1
+    assert min(balancer.generated.values()) >= 8  # of the engine that began anew
     assert "EngineRestarted" in codes
 
 
@@ -97,7 +107,7 @@ async def test_an_engine_that_is_healthy_but_cannot_generate_is_replaced_and_say
         spares=0, spare="load_limit_s: 20, warmup_limit_s: 5", engine="--fault, hang"
     )
 
-    async with stage.daemon(fleet) as daemon:
+    async with stage.daemon(fleet) as daemon, stage.histories() as seen:
         await stage.lanes.until(lambda pods: len(pods) == 1, 30.0)
         (first,) = [pod["metadata"]["name"] for pod in await stage.lanes.pods()]
 
@@ -106,10 +116,9 @@ async def test_an_engine_that_is_healthy_but_cannot_generate_is_replaced_and_say
 
         await until(another, 60.0)
         codes = await daemon.codes()
-        lanes = await _lanes(stage.api, stage.namespace)
 
     assert "LoadTooSlow" in codes
-    assert lanes <= {"loading"}
+    assert {lane for lanes in seen.lanes.values() for lane in lanes} <= {"loading", "draining"}
 
 
 async def test_what_exceeds_a_class_goes_to_the_next_one(stage: Scene) -> None:
@@ -150,8 +159,3 @@ async def test_t6_a_class_that_stays_unschedulable_is_short_and_the_next_one_tak
 
     assert on == ["A100-80G", "T4"]
     assert "Spilled" in codes
-
-
-async def _lanes(api: Api, namespace: str) -> set[str]:
-    pods: list[Manifest] = await api.items(f"/api/v1/namespaces/{namespace}/pods")
-    return {pod["metadata"]["labels"].get("controlplane.dev/lane", "loading") for pod in pods}

@@ -17,10 +17,6 @@ DAEMON = re.compile(r"system:serviceaccount:[^:]+:controlplane")
 ENOUGH = 300  # requests; fewer are no whole run of the tests
 # Proven under an administrator's account, at the code that asks.
 ELSEWHERE = {
-    ("rayservices.ray.io", "get"),  # sizing.size_ray
-    ("rayservices.ray.io", "patch"),
-    ("daemonsets.apps", "get"),  # objects: the fleet of the tests brings no images to nodes
-    ("daemonsets.apps", "patch"),
     ("events.events.k8s.io", "patch"),  # announcing: only what is told again
     ("pods", "delete"),  # sizing: only where a shrink would take another than the drained one
 }

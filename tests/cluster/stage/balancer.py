@@ -27,6 +27,7 @@ class Balancer:
     service: str = "chat"
     endings: Counter[str] = field(default_factory=Counter)
     reached: Counter[str] = field(default_factory=Counter)  # endpoint -> requests sent to it
+    generated: dict[str, int] = field(default_factory=dict)  # endpoint -> before our first request
     endpoints: set[str] = field(default_factory=set)
 
     async def __aenter__(self) -> Self:
@@ -80,6 +81,9 @@ class Balancer:
         self._busy[where] += 1
         self.reached[where] += 1
         try:
+            if where not in self.generated:
+                self.generated[where] = 0
+                self.generated[where] = await self._generations(where)
             async with self._session.post(
                 f"http://{where}:8000/v1/completions", json=body
             ) as answer:
@@ -89,6 +93,11 @@ class Balancer:
             self.endings[type(error).__name__] += 1
         finally:
             self._busy[where] -= 1
+
+    async def _generations(self, where: str) -> int:
+        """Ask an engine how many generations it has come to the end of."""
+        async with self._session.get(f"http://{where}:8000/emulation/state") as answer:
+            return int((await answer.json())["succeeded"])
 
     async def _follow(self) -> None:
         path = f"/apis/discovery.k8s.io/v1/namespaces/{self.namespace}/endpointslices"

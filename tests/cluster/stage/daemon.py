@@ -72,6 +72,16 @@ class Daemon:
         return _end_of(self.log, lines)
 
 
+async def pin(daemon: Daemon, replicas: int) -> None:
+    """Want so many replicas of the model in service, whatever the load says."""
+    wanted = {"verb": "pin", "replicas": replicas}
+    async with (
+        aiohttp.ClientSession() as session,
+        session.post(f"{daemon.url}/api/v1/overrides/chat", json=wanted) as answer,
+    ):
+        answer.raise_for_status()
+
+
 @asynccontextmanager
 async def serving(
     folder: Path, fleet: str, kubeconfig: Path, namespace: str, *options: str

@@ -11,6 +11,7 @@ from tests.cluster.handed import Cluster
 from tests.cluster.nodes import Nodes
 from tests.cluster.stage.balancer import Balancer
 from tests.cluster.stage.daemon import Daemon, serving
+from tests.cluster.stage.histories import Histories
 from tests.cluster.stage.lanes import Lanes
 
 
@@ -35,6 +36,10 @@ class Scene:
         place = self.folder / name
         async with serving(place, fleet, self.account.kubeconfig, self.namespace, *said) as daemon:
             yield daemon
+
+    def histories(self) -> Histories:
+        """Give one who remembers every lane of every pod."""
+        return Histories(self.api, self.namespace)
 
     def balancer(self) -> Balancer:
         """Give a load that goes through the model's Service."""
