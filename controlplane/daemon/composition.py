@@ -16,7 +16,7 @@ from typing import NoReturn
 import structlog
 
 from controlplane.adapters.sql.election import election_in
-from controlplane.adapters.sql.migrate import upgrade
+from controlplane.adapters.sql.migrate import upgrade_apart
 from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.ownership import sole_daemon
 from controlplane.adapters.sql.store import Store
@@ -78,7 +78,7 @@ async def serve(options: ServeOptions, started: Callable[[Daemon], None]) -> Non
     catalogue = parse_catalogue(text, file.name)  # a file with faults leaves no trace in the store
     clock = Clock(options.speed)
     with sole_daemon(options.data):
-        await asyncio.to_thread(upgrade, options.data)
+        await upgrade_apart(options.data)
         async with (
             _around(options, file, catalogue, clock) as around,
             open_store(options.data, around.world) as store,

@@ -1,6 +1,12 @@
-"""Brings a store to this version's tables. Blocking: call it before the loops, or in a thread."""
+"""Brings a store to this version's tables.
 
+Blocking: call it before the loops, or in a thread. `upgrade_apart` runs it in a process of its own,
+so that a daemon does not keep what only a migration needs (8 MB).
+"""
+
+import asyncio
 import logging
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import import_module
@@ -36,6 +42,28 @@ def upgrade(where: str | Path | Address, wait_s: float = BUSY_TIMEOUT_S) -> bool
             raise StoreError(objection(state, revision, str(address)) or "")
         _run(connection)
     return True
+
+
+async def upgrade_apart(where: str) -> None:
+    """Do as `upgrade` does; without anything to do, nothing is started."""
+    if await asyncio.to_thread(_is_current, Address(where)):
+        return
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", __name__),
+        stdin=asyncio.subprocess.PIPE,  # a command line is seen by everybody
+        stderr=asyncio.subprocess.PIPE,
+    )
+    _, said = await process.communicate(where.encode())
+    if process.returncode:
+        lines = said.decode("utf-8", "replace").splitlines()
+        raise StoreError(lines[-1] if lines else f"the migration of {Address(where)} was ended")
+
+
+def _is_current(address: Address) -> bool:
+    if address.missing:
+        return False
+    with _connected(address, BUSY_TIMEOUT_S) as connection:
+        return schema(connection)[0] is Schema.CURRENT
 
 
 def check(address: Address, wait_s: float = BUSY_TIMEOUT_S) -> None:
@@ -84,3 +112,10 @@ def _run(connection: Connection) -> None:
         if connection.dialect.name == "postgresql":  # two replicas may start at once
             connection.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": _LOCK})
         command.upgrade(config, HEAD)
+
+
+if __name__ == "__main__":
+    try:
+        upgrade(sys.stdin.read())
+    except StoreError as cause:
+        sys.exit(str(cause))

@@ -2,6 +2,8 @@
 
 import asyncio
 import sqlite3
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +17,7 @@ from sqlalchemy import Engine, create_engine, event, inspect
 
 from controlplane.adapters.sql.address import FILE_NAME, Address
 from controlplane.adapters.sql.faults import StoreError
-from controlplane.adapters.sql.migrate import upgrade
+from controlplane.adapters.sql.migrate import upgrade, upgrade_apart
 from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.schema import HEAD, REVISIONS
 from controlplane.adapters.sql.tables import metadata
@@ -95,6 +97,32 @@ def test_migrating_twice_does_it_once(tmp_path: Path) -> None:
 
     assert upgrade(folder)
     assert not upgrade(folder)
+
+
+async def test_a_process_of_its_own_does_it_once_and_tells_what_stands_against_it(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "made" / "on the way 100%"
+    script = f"""
+import asyncio, sys
+from controlplane.adapters.sql.migrate import upgrade_apart
+asyncio.run(upgrade_apart({str(folder)!r}))
+print([name for name in sys.modules if name.partition('.')[0] == 'alembic'])
+"""
+    told = await asyncio.to_thread(
+        subprocess.run, [sys.executable, "-c", script], check=True, stdout=subprocess.PIPE
+    )
+    assert told.stdout == b"[]\n"
+
+    assert not upgrade(folder)
+    await upgrade_apart(str(folder))
+
+    with sqlite3.connect(folder / FILE_NAME) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '0999'")
+    connection.close()
+    with pytest.raises(StoreError, match=r"newer version .its tables are 0999") as caught:
+        await upgrade_apart(str(folder))
+    one_sentence(caught.value)
 
 
 def test_every_migration_can_be_taken_back(migrated: Path) -> None:
