@@ -2,6 +2,8 @@
 
 from pathlib import Path
 
+import pytest
+
 from controlplane.domain.gateway import GatewayPlan
 from controlplane.render.envoy.clusters import MOST_FILES
 from tests.gateway.engine import Engine
@@ -15,6 +17,7 @@ def a_fleet(engine: Engine) -> GatewayPlan:
     return a_plan(*(a_model(endpoint(engine), name=f"m{n:03d}") for n in range(MODELS)))
 
 
+@pytest.mark.timeout(240)  # Envoy looks at 300 clusters twice
 async def test_the_last_of_many_models_is_served_and_a_move_of_its_replica_cuts_no_stream(
     tmp_path: Path,
 ) -> None:
