@@ -1,9 +1,13 @@
 """What a fleet keeps ready on a real cluster: spares asleep, what outlives a zone, images."""
 
 import asyncio
+from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from tests.cluster.described import DEDICATED
+from tests.cluster.nodes import T4
 from tests.cluster.stage.daemon import pin
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.lanes import node_of
@@ -51,6 +55,33 @@ async def test_surviving_a_zone_keeps_enough_in_each_and_says_the_price(stage: S
     assert nodes == {*here, *there}
     assert detail["zone_margin"] == 1
     assert detail["zone_margin_micros_per_hour"] == 530_000
+
+
+@pytest.mark.parametrize(("spread", "in_service"), [("soft", 4), ("strict", 3)])
+async def test_a_zone_that_is_short_leaves_nothing_pending_unless_the_spread_is_strict(
+    stage: Scene, spread: str, in_service: int
+) -> None:
+    """The third zone's node takes nobody, so it is no place to spread to under either."""
+    (small,) = await stage.nodes.add("T4", 1, zone="z1", devices=1)
+    (large,) = await stage.nodes.add("T4", 1, zone="z2", devices=4)
+    await stage.nodes.add(replace(T4, taints=DEDICATED), 1, zone="z3")
+    fleet = fleet_text(least=4, most=4, spares=0).replace(
+        "pre_pull: none", f"pre_pull: none\n      spread: {spread}"
+    )
+
+    async with stage.daemon(fleet) as daemon:
+        await stage.lanes.settle(90.0, serving=in_service)
+        where = Counter(node_of(pod) for pod in await stage.lanes.pods("serving"))
+        notes: set[str] = set()
+
+        async def told() -> bool:
+            replicas = (await daemon.get("/api/v1/models/chat"))["replicas"]
+            notes.update(one["note"] for one in replicas)
+            return any("topology spread" in note for note in notes) is (spread == "strict")
+
+        await until(told, 60.0, lambda: f"{spread}: {notes}")
+
+    assert where == {small: 1, large: in_service - 1}
 
 
 async def test_images_are_on_every_node_of_a_class_before_a_burst_needs_them(stage: Scene) -> None:

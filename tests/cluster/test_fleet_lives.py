@@ -7,6 +7,7 @@ import pytest
 from tests.cluster.audit import Audit
 from tests.cluster.stage.balancer import Balancer
 from tests.cluster.stage.daemon import pin
+from tests.cluster.stage.faults import fault
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.streams import TOKENS, stream
@@ -124,6 +125,29 @@ async def test_r3_streams_outlive_the_service_of_their_replica_and_no_new_ones_c
     assert set(tokens) == {TOKENS}
     assert set(balancer.endings) == {"200"}
     assert balancer.reached[leaves] == reached
+
+
+async def test_a_drain_that_takes_too_long_ends_at_its_limit_and_says_so(stage: Scene) -> None:
+    await stage.nodes.add("T4", 1, zone="z1")
+    fleet = fleet_text(spares=0, most=2, engine="--abort-on-term").replace(
+        "drain_limit_s: 40", "drain_limit_s: 6"
+    )
+
+    async with stage.daemon(fleet) as daemon, stage.balancer() as balancer:
+        await stage.lanes.settle(serving=1)
+        await pin(daemon, 2)
+        await stage.lanes.settle(serving=2)
+        await balancer.served(2, 20.0, exactly=True)
+        await fault(await stage.lanes.pods("serving"), hang=True)
+        for _ in range(2):  # one at each, and neither ever ends
+            balancer.send()
+        await pin(daemon, 1)
+        await stage.lanes.until(lambda pods: len(pods) == 1, 60.0)
+
+        async def said() -> bool:
+            return "DrainDeadline" in await daemon.codes()
+
+        await until(said, 20.0)
 
 
 async def streams(balancer: Balancer, where: str) -> list[int]:

@@ -8,22 +8,13 @@ from typing import Any
 import aiohttp
 import pytest
 
-from tests.cluster.api import Manifest
 from tests.cluster.stage.daemon import Daemon
+from tests.cluster.stage.faults import fault
 from tests.cluster.stage.fleet_text import fleet_text
 from tests.cluster.stage.scene import Scene
 from tests.cluster.stage.waiting import until
 
 pytestmark = pytest.mark.timeout(240)  # engines load, and replicas leave one after the other
-
-
-async def fault(pods: list[Manifest], **faults: Any) -> None:
-    """Let engines go wrong, or be well again."""
-    async with aiohttp.ClientSession() as session:
-        for pod in pods:
-            place = f"http://{pod['status']['podIP']}:8000/emulation/faults"
-            async with session.post(place, json=faults) as answer:
-                answer.raise_for_status()
 
 
 @asynccontextmanager
