@@ -5,7 +5,9 @@ from typing import NamedTuple
 
 import click
 
-FORM = re.compile(r"(?P<model>[^=]+)=(?P<host>\[[^]]+\]|[^:/]+):(?P<port>\d+)(?:/(?P<slots>\d+))?")
+FORM = re.compile(
+    r"(?P<model>[^=]+)=(?P<host>\[[^]]+\]|[^:/]+):(?P<port>[0-9]{1,5})(?:/(?P<slots>[1-9][0-9]{0,5}))?"
+)
 
 
 class EngineArgument(NamedTuple):
@@ -30,7 +32,9 @@ class EngineType(click.ParamType[EngineArgument]):
             return value
         match = FORM.fullmatch(str(value))
         if match is None:
-            self.fail(f"{value} is not MODEL=HOST:PORT or MODEL=HOST:PORT/SLOTS", param, ctx)
+            self.fail(
+                f"{str(value)[:80]} is not MODEL=HOST:PORT or MODEL=HOST:PORT/SLOTS", param, ctx
+            )
         slots = match["slots"]
         host = match["host"].strip("[]")
         return EngineArgument(

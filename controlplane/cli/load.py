@@ -3,22 +3,26 @@
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import click
 
 from controlplane.cli import INTERRUPTED
+from controlplane.cli.figures import SECONDS, Figure
 from controlplane.cli.load_told import told
 from controlplane.cli.loading import Asked, run
+from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.priorities import PRIORITIES
+from controlplane.domain.sources import PASSWORD
 from controlplane.emulation.load.variants import MEANING, Variant
 from controlplane.simulation.library import shipped_scenarios
 
 SLOTS_PER_PROCESSOR = 4  # what one processor drives with room to spare, engines included
 TOKEN_S = 0.01
 CLASSES = click.Choice([str(p) for p in PRIORITIES])
-POSITIVE = click.FloatRange(min=0, min_open=True)
 
 VARIANTS = "\n  ".join(f"{name:<9} {what}" for name, what in MEANING.items())
 EPILOG = f"""\b
@@ -80,7 +84,7 @@ class KeyType(click.ParamType[Key]):
 )
 @click.option(
     "--share",
-    type=POSITIVE,
+    type=Figure(0, 100, min_open=True),
     help="Share of the scenario's requests. Default: its load "
     f"per slot on {SLOTS_PER_PROCESSOR} slots for each processor here.",
 )
@@ -88,7 +92,7 @@ class KeyType(click.ParamType[Key]):
     "--squeeze",
     default=60.0,
     show_default=True,
-    type=POSITIVE,
+    type=Figure(0.001, 1e6),
     help="Make the calendar so many times shorter; rates stay.",
 )
 @click.option(
@@ -96,10 +100,14 @@ class KeyType(click.ParamType[Key]):
     "begin_s",
     default=0.0,
     show_default=True,
-    type=click.FloatRange(min=0),
+    type=SECONDS,
     help="Second of that calendar to begin at.",
 )
-@click.option("--seconds", type=POSITIVE, help="How long. Default: to its end, at most 60.")
+@click.option(
+    "--seconds",
+    type=Figure(0, 86_400, min_open=True),
+    help="How long. Default: to its end, at most 60.",
+)
 @click.option(
     "--seed",
     default=1,
@@ -117,7 +125,7 @@ class KeyType(click.ParamType[Key]):
 )
 @click.option(
     "--token-s",
-    type=POSITIVE,
+    type=Figure(0, 60, min_open=True),
     help="Seconds the engines take for a token: makes answers "
     f"as long as the scenario's. --ab: {TOKEN_S:g}; without it waits are not known.",
 )
@@ -126,7 +134,7 @@ class KeyType(click.ParamType[Key]):
     "drain_s",
     default=60.0,
     show_default=True,
-    type=click.FloatRange(min=0),
+    type=SECONDS,
     help="Wait so long for answers at the end.",
 )
 @click.option(
@@ -144,12 +152,12 @@ class KeyType(click.ParamType[Key]):
     type=click.IntRange(1, 64),
     help="--ab: engines of each variant.",
 )
-@click.option("--slots", type=click.IntRange(min=1), help="--ab: slots of each engine.")
+@click.option("--slots", type=click.IntRange(1, 4096), help="--ab: slots of each engine.")
 @click.option(
     "--bucket-share",
     default=1.0,
     show_default=True,
-    type=POSITIVE,
+    type=Figure(0.001, 1000),
     help="--ab: the bucket's rate, over what the slots can serve.",
 )
 @click.option(
@@ -177,15 +185,24 @@ def _answered(figures: Mapping[str, Any]) -> bool:
     return bool(figures["served"] or figures["refused"])
 
 
+def _refuse_no_address(url: str) -> None:
+    """An address has a host, and no password for everybody to read in the list of processes."""
+    with suppress(ValueError):  # of a port that is none
+        found = urlsplit(url)
+        good = found.scheme in {"http", "https"} and found.hostname and found.port != 0
+        if good and "@" not in found.netloc and not (found.query or found.fragment or " " in url):
+            return
+    rule = "must be http://HOST:PORT or https://HOST:PORT; keys are told by --key"
+    raise FaultsError([Fault("--url", None, "", PASSWORD.sub(r"\1:***@", url), rule)])
+
+
 def _defaults(given: dict[str, Any]) -> dict[str, Any]:
     """Fill in what depends on the machine or on other options, and refuse what contradicts."""
     url, ab = given["url"], given.pop("ab")
     if ab == (url is not None):
         raise click.UsageError("give either --url or --ab")
-    if url is not None and not url.startswith(("http://", "https://")):
-        raise click.BadParameter(
-            f"{url} does not begin with http:// or https://", param_hint="--url"
-        )
+    if url is not None:
+        _refuse_no_address(url)
     if url is not None and (given["variants"] or given["one_by_one"]):
         raise click.UsageError("--variant and --one-by-one are for --ab")
     slots = SLOTS_PER_PROCESSOR * (os.cpu_count() or 1)

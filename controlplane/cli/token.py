@@ -1,7 +1,6 @@
 """`controlplane token`: access tokens. A secret is shown once and not kept."""
 
 import asyncio
-import re
 from typing import Any
 
 import click
@@ -9,6 +8,7 @@ import msgspec
 
 from controlplane.adapters.sql.opening import open_store
 from controlplane.adapters.sql.store import Store
+from controlplane.cli.callers import checked
 from controlplane.cli.stored import data_option, json_option, moment, place, who
 from controlplane.clock import wall
 from controlplane.domain.faults import Fault, FaultsError
@@ -17,7 +17,6 @@ from controlplane.http.auth import new_secret, secret_hash
 from controlplane.ports import AuditEntry, Token
 
 DAY_S = 86_400.0
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,62}")
 ROLES = [str(role) for role in Role]
 
 
@@ -38,9 +37,7 @@ def command() -> None:
 @data_option
 def create(**given: Any) -> None:
     """Make a token for NAME and print its secret, this once."""
-    if not NAME.fullmatch(given["name"]):
-        rule = "must be letters, digits and . _ @ -, at most 63, beginning with a letter or digit"
-        raise FaultsError([Fault("NAME", None, "", given["name"], rule)])
+    checked("NAME", given["name"])
     now, days = wall(), given["days"]
     ends = None if days is None else now + days * DAY_S
     token = Token(name=given["name"], role=given["role"], created_at=now, expires_at=ends)

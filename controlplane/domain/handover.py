@@ -16,7 +16,7 @@ TriggerKind = Literal["target", "drain", "wait_p99", "weighted_depth", "promethe
 def is_host_port(written: str) -> bool:
     """Say whether something is HOST:PORT."""
     host, _, port = written.rpartition(":")
-    return bool(host) and port.isdecimal() and 0 < int(port) < 65536
+    return bool(host) and port.isdecimal() and len(port) < 6 and 0 < int(port) < 65536
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -76,7 +76,7 @@ class Daemons:
         def headers() -> Mapping[str, str]:
             if self._token is None:
                 return {"Host": host}
-            secret = self._token.read_text("utf-8").strip()
+            secret = self._token.read_text("utf-8", "replace").strip()
             return {"Host": host, "Authorization": f"Bearer {secret}"}
 
         return headers

@@ -39,7 +39,7 @@ from controlplane.gateway.messages import (
     Shut,
 )
 from controlplane.gateway.past import Past
-from controlplane.gateway.site import GatewayOptions, prepare
+from controlplane.gateway.site import GatewayOptions, prepare, refuse_taken
 from controlplane.gateway.workers import Crew
 from controlplane.gateway.written import encoded, put, put_all, sweep
 from controlplane.ports.doors import ClusterSettings
@@ -65,11 +65,10 @@ class Gateway:
         changed: Callable[[Choice], None] = lambda _choice: None,
         states: Mapping[ModelName, Breaker] | None = None,
     ) -> None:
-        """Nothing runs yet.
+        """Nothing runs yet. Breakers begin where they stood; `changed` hears when one changes.
 
         `breach(model, why)` is called at once when something is worth deciding on (turned-away,
-        waiting while nobody serves, wait); `changed(choice)` when a breaker changed. Breakers begin
-        where they stood.
+        waiting while nobody serves, wait).
         """
         self.options = options
         self.site = prepare(options)
@@ -102,6 +101,8 @@ class Gateway:
             found = await self.envoy.found(same=not changed)
             if found:
                 self._foreign = await self._alone(plan)
+        if not (found or self.options.beside):
+            await refuse_taken(self.options.host, self.options.port)
         self._write(plan)
         self._tell(plan)
         try:
@@ -159,10 +160,7 @@ class Gateway:
         return found
 
     async def stop(self, *, leave_envoy: bool = False) -> None:
-        """End; running and queued requests get their grace.
-
-        With `leave_envoy` it goes on without us, for the daemon that comes next.
-        """
+        """End; who runs or waits gets its grace. `leave_envoy` to the daemon that comes next."""
         tasks, self._tasks = self._tasks, []
         if not tasks:
             return

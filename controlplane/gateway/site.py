@@ -1,7 +1,13 @@
 """Where a gateway runs: addresses, folders, and what is kept over a restart of the daemon."""
 
+import asyncio
+import fcntl
 import os
+import socket
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from errno import EADDRINUSE
 from hashlib import blake2b
 from ipaddress import ip_address
 from pathlib import Path
@@ -13,7 +19,8 @@ from controlplane.domain.faults import Fault, FaultsError
 from controlplane.render.envoy import Site
 
 LONGEST_SOCKET = 90  # a Unix socket's path may have 107 bytes, its name included
-TICKET_FILE = "ticket"
+TICKET_FILE, LOCK_FILE = "ticket", "lock"
+PAUSES_S = (0.1,) * 30
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,12 +62,60 @@ def refuse_unguarded(option: str, host: str, policy: GatewayPolicy) -> None:
         raise FaultsError([Fault(option, None, "", host, rule)])
 
 
+def refuse_name(option: str, host: str) -> None:
+    """Listen at an address: Envoy looks no name up."""
+    try:
+        ip_address(host)
+    except ValueError:
+        rule = "must be an IP address, such as 127.0.0.1"
+        raise FaultsError([Fault(option, None, "", host, rule)]) from None
+
+
+async def refuse_taken(host: str, port: int, pauses: Sequence[float] = PAUSES_S) -> None:
+    """Listen where nobody does: the system would give each of two gateways half of the requests.
+
+    Workers of a daemon that was killed may still be about to end.
+    """
+    for pause in (*pauses, None):
+        try:
+            with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET) as tried:
+                tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+                tried.bind((host, port))
+                return
+        except OSError as cause:
+            if pause is None or cause.errno != EADDRINUSE:
+                rule = f"cannot be listened on: {cause.strerror}"
+                raise FaultsError([Fault("gateway", None, "", f"{host}:{port}", rule)]) from cause
+        await asyncio.sleep(pause)
+
+
+def made(folder: Path) -> Path:
+    """Make a folder that only its owner may look into."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as cause:
+        rule = f"cannot be made: {cause.strerror}"
+        raise FaultsError([Fault("gateway", None, "folder", str(folder), rule)]) from cause
+    return folder
+
+
+@contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Let nobody else run in a folder meanwhile: two would end each other's Envoy."""
+    with (made(folder) / LOCK_FILE).open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            rule = "another gateway runs in it"
+            raise FaultsError([Fault("gateway", None, "folder", str(folder), rule)]) from None
+        yield
+
+
 def prepare(options: GatewayOptions) -> Site:
     """Make the folders, and read or make what a ticket says; only their owner may look inside."""
-    options.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    (options.folder / "eds").mkdir(exist_ok=True)
-    sockets = socket_folder(options)
-    sockets.mkdir(mode=0o700, parents=True, exist_ok=True)
+    made(options.folder)
+    made(options.folder / "eds")
+    sockets = made(socket_folder(options))
     return Site(
         folder=str(options.folder),
         listen=(options.host, options.port),

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from redis.asyncio import Redis
+from redis.asyncio.connection import parse_url
 from redis.asyncio.retry import Retry
 from redis.backoff import NoBackoff
 from redis.exceptions import RedisError, ResponseError
@@ -80,6 +81,17 @@ class RedisShares:
             model: Grant(int(slots), int(gateways))
             for model, (slots, gateways) in zip(wishes, answers, strict=True)
         }
+
+
+def refused_address(url: str) -> str | None:
+    """Say what is wrong with a server's address, if anything is."""
+    try:
+        found = parse_url(url)
+    except ValueError:
+        found = {}
+    if not (found.get("host") or found.get("path")):
+        return "must be redis://HOST:PORT, rediss://HOST:PORT or unix://PATH"
+    return None
 
 
 def key(model: ModelName) -> str:
