@@ -176,6 +176,7 @@ class JoinedGateways:
             elif not self._in_doubt:
                 self._sources.pop(SOURCE, None)
             self._past.note(self._shell.clock.now())
+            self._shell.metrics.gateways.set(len(self._joined))
             try:
                 async with asyncio.timeout(LOOKS_S):
                     await self._news.wait()

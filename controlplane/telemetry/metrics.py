@@ -66,6 +66,7 @@ class Metrics:
         self.cost = self._gauge("cost_per_hour", "In the catalogue's currency.", "model", "kind")
         self.acting = self._gauge("acting", "1 when decisions are acted on, 0 in advisory mode.")
         self.leading = self._gauge("leading", "1 on the daemon that leads; the others only show.")
+        self.gateways = self._gauge("gateways_joined", "Gateways that joined this daemon.")
         self.version = self._gauge("catalogue_version", "Version of the catalogue in force.")
         self.refused = self._gauge("catalogue_refused", "1 while a newer catalogue is refused.")
 

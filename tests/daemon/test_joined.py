@@ -63,18 +63,23 @@ class Bench:
         self.store = store
         self.sources: dict[Any, Signals] = {}
         self.plan = PLAN
+        self._metrics = Metrics()
         shell = Shell(
             clock=Clock(),
             journal=store.journal,
             memory=store.memory,
             heartbeats=Heartbeats(),
-            metrics=Metrics(),
+            metrics=self._metrics,
             catalogue_version=lambda: 1,
         )
         self.woken = shell.wakes.setdefault("scaling", asyncio.Event())
         self.gateways = JoinedGateways(self._ready, self._newest, store, shell, self.sources)
         tasks = self.gateways.tasks.values()
         self._tasks = [asyncio.ensure_future(run()) for run in tasks]
+
+    def shown(self) -> float | None:
+        """Give how many have joined, as Prometheus would see it."""
+        return self._metrics.registry.get_sample_value("controlplane_gateways_joined")
 
     async def _ready(self) -> None:
         pass
@@ -211,8 +216,10 @@ async def test_while_one_has_joined_it_is_a_source_of_signals(bench: Bench) -> N
     assert bench.sources == {}
     assert await bench.gateways.queues() is None
 
-    async with bench.joined(Wire("gw-1")):
+    async with bench.joined(Wire("gw-1")), asyncio.timeout(20):
         assert bench.sources == {module.SOURCE: bench.gateways}
+        while bench.shown() != 1:  # noqa: ASYNC110  # it is counted beside
+            await asyncio.sleep(0.01)
 
 
 async def test_a_model_is_as_bad_as_the_worst_says_and_is_written_down_once(bench: Bench) -> None:
