@@ -85,7 +85,7 @@ async def test_a_zone_that_is_short_leaves_nothing_pending_unless_the_spread_is_
 
 
 async def test_images_are_on_every_node_of_a_class_before_a_burst_needs_them(stage: Scene) -> None:
-    pull_s = 60.0
+    pull_s = 40.0
     both = await stage.nodes.add("T4", 2, zone="z1", pull_s=pull_s)
     fleet = fleet_text(spares=0).replace("pre_pull: none", "pre_pull: daemon-set")
 
