@@ -4,8 +4,8 @@
 
 Limits: the page within 3 s of the start, at most 140 MB after a minute with nobody looking. Memory
 is what Linux counts as resident of the daemon's process; on a busy machine the processor's time
-says how long the start would take on an idle one. The very first start makes the tables, and what
-does that (Alembic, 10 MB) stays until the next.
+says how long the start would take on an idle one. The very first start makes the tables, in a
+process of its own.
 """
 
 import os
