@@ -45,14 +45,21 @@ def upgrade(where: str | Path | Address, wait_s: float = BUSY_TIMEOUT_S) -> bool
 
 
 async def upgrade_apart(where: str) -> None:
-    """Do as `upgrade` does; without anything to do, nothing is started."""
+    """Do as `upgrade` does; without anything to do, nothing is started.
+
+    Where no process may be started it is done here.
+    """
     if await asyncio.to_thread(_is_current, Address(where)):
         return
-    process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", __name__),
-        stdin=asyncio.subprocess.PIPE,  # a command line is seen by everybody
-        stderr=asyncio.subprocess.PIPE,
-    )
+    try:
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", __name__),
+            stdin=asyncio.subprocess.PIPE,  # a command line is seen by everybody
+            stderr=asyncio.subprocess.PIPE,
+        )
+    except OSError:
+        await asyncio.to_thread(upgrade, where)
+        return
     _, said = await process.communicate(where.encode())
     if process.returncode:
         lines = said.decode("utf-8", "replace").splitlines()
