@@ -23,6 +23,7 @@ EVERY_S = 0.05
 ALL_EVERY = 5  # rounds; in the others only models where something happened
 AGAIN_S = 0.5  # after nobody answered
 LEAST_S = 0.002  # between two asks
+CAREFUL_S = 2.0  # after somebody answers again: by then every gateway has said what it runs
 
 log = structlog.stdlib.get_logger(__name__)
 
@@ -36,6 +37,7 @@ class Sharing:
         self.degraded = False
         self.asked = 0
         self.spent_s = 0.0
+        self._careful_until = 0.0
         self._gateways: dict[str, int] = {}
         self._wanted = asyncio.Event()
         door.wants = self._wanted.set
@@ -67,7 +69,9 @@ class Sharing:
             return
         began = stopwatch()
         try:
-            grants = await self._shares.ask({ModelName(n): wish(d) for n, d in desks.items()})
+            careful = self.degraded or began < self._careful_until
+            wishes = {ModelName(n): wish(d, careful=careful) for n, d in desks.items()}
+            grants = await self._shares.ask(wishes)
         except UnavailableError as cause:
             self._alone(self._door.desks.values(), str(cause))
             return
@@ -75,6 +79,7 @@ class Sharing:
         self.spent_s += stopwatch() - began
         if self.degraded:
             log.info("slots are shared again")
+            self._careful_until = stopwatch() + CAREFUL_S
         self.degraded = False
         for name, grant in grants.items():
             self._take(desks[name], grant)
@@ -103,8 +108,8 @@ class Sharing:
             desk.resize()
 
 
-def wish(desk: Desk) -> Wish:
-    """Say what a desk has and wants."""
+def wish(desk: Desk, *, careful: bool = False) -> Wish:
+    """Say what a desk has and wants; carefully, no more than it has."""
     admission = desk.admission
     high, medium, low = admission.in_flight
     waiting = list(admission.queued)
@@ -113,4 +118,5 @@ def wish(desk: Desk) -> Wish:
     slots = sum(at.slots for at in desk.model.serving)
     low -= admission.lent - admission.lent_free  # those are nobody else's
     running = (high, medium, max(low, 0))
-    return Wish(slots, admission.slots, running, (waiting[0], waiting[1], waiting[2]))
+    most = admission.slots if careful else None
+    return Wish(slots, admission.slots, running, (waiting[0], waiting[1], waiting[2]), most)

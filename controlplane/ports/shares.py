@@ -15,6 +15,7 @@ class Wish(msgspec.Struct, frozen=True, array_like=True):
     held: int  # of these, what it may fill until the answer is in force
     running: tuple[int, int, int]  # slots each class holds here, by rank
     waiting: tuple[int, int, int]  # slots each class waits for here
+    most: int | None = None  # grant no more: whoever shares out may not know of everybody yet
 
 
 class Grant(msgspec.Struct, frozen=True, array_like=True):

@@ -74,7 +74,11 @@ class RedisShares:
     async def _batch(self, wishes: Mapping[ModelName, Wish]) -> dict[ModelName, Grant]:
         async with self._client.pipeline(transaction=False) as batch:
             for model, wish in wishes.items():
-                figures = (self._lease_ms, wish.slots, wish.held, *wish.running, *wish.waiting)
+                most = wish.slots if wish.most is None else wish.most
+                figures = (
+                    *(self._lease_ms, wish.slots, wish.held),
+                    *(*wish.running, *wish.waiting, most),
+                )
                 batch.fcall(SHARE, 1, key(model), self._gateway, *figures)
             answers = await batch.execute()
         return {

@@ -42,7 +42,8 @@ local function fairly(wants, room)
   return given, room
 end
 
--- KEYS: the model's hash. ARGV: gateway, lease in ms, slots, held, three running, three waiting.
+-- KEYS: the model's hash. ARGV: gateway, lease in ms, slots, held, three running, three waiting, and the
+-- most it may be granted, for a server that began anew has not heard of the others yet.
 local function share(keys, args)
   local key, me, now = keys[1], args[1], now_ms()
   local lease, slots, had = tonumber(args[2]), tonumber(args[3]), tonumber(args[4])
@@ -92,7 +93,8 @@ local function share(keys, args)
       held = held + math.max(row[1], row[2] + row[3] + row[4])
     end
   end
-  local granted = math.max(0, math.min(target[at], slots - held))
+  local most = tonumber(args[11]) or slots
+  local granted = math.max(0, math.min(target[at], slots - held, most))
   mine[1] = math.max(granted, had)
   mine[8] = now + lease
   redis.call('HSET', key, me, table.concat(mine, ' '))

@@ -64,6 +64,22 @@ async def test_one_gateway_has_all_slots_two_share_them_evenly(valkey: Valkey) -
     await two.shares.leave()
 
 
+async def test_a_server_that_began_anew_grants_no_more_than_was_held_until_all_have_spoken(
+    valkey: Valkey,
+) -> None:
+    one, two = Asking(valkey, "one"), Asking(valkey, "two")
+    one.held = two.held = 2  # even parts, while there was no server
+    runs, waits = (2, 0, 0), (9, 0, 0)
+
+    careful = Wish(4, one.held, runs, waits, most=one.held)
+    assert (await one.shares.ask({CHAT: careful}))[CHAT].slots == 2
+    assert (await two.shares.ask({CHAT: careful}))[CHAT].slots == 2
+    assert await one.asks(4, runs, waits) == 2
+    await two.shares.leave()
+    assert await one.asks(4, runs, waits) == 4
+    await one.shares.leave()
+
+
 async def test_high_goes_before_low_wherever_it_waits(valkey: Valkey) -> None:
     one, two = Asking(valkey, "one"), Asking(valkey, "two")
     assert await one.asks(4, (0, 0, 4)) == 4
