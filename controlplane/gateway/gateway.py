@@ -254,7 +254,7 @@ class Gateway:
 
     def _tell_shut(self, *, force: bool = False) -> None:
         shut = self.breakers.shut(wall())
-        if force or shut.keys() != self._shut.keys():
+        if force or shut != self._shut:  # who is refused hears how long it still takes
             self._crew.tell(Shut(shut))
         self._shut = shut
 
@@ -263,6 +263,7 @@ class Gateway:
         while True:
             await asyncio.sleep(LOOK_EVERY_S)
             self.past.note(wall())
+            self._tell_shut()
             for model in self.breakers.due(wall()):
                 self._probes += 1
                 self._crew.tell(Probe(model), only=self._probes % self._crew.count)

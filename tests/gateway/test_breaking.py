@@ -95,6 +95,23 @@ async def test_a9_broken_503_open_it_one_probe_closes_it(tmp_path: Path, front: 
             assert (await ask(run.port)).status == 200
 
 
+async def test_whoever_is_refused_hears_how_long_it_still_takes(
+    tmp_path: Path, front: Front
+) -> None:
+    async with Engine() as engine:
+        engine.status = 500
+        policy = BreakerPolicy(failures=3, open_s=60.0)
+        async with running(
+            tmp_path, a_plan(a_model(endpoint(engine), breaker=policy)), **front
+        ) as run:
+            await answered(run, lambda status: status == 503)
+            said: list[int] = []
+            while len(set(said)) < 3:
+                said.append(int((await ask(run.port)).headers["retry-after"]))
+            assert said == sorted(said, reverse=True)
+            assert said[0] <= 61
+
+
 async def test_engines_that_cannot_be_reached_open_it_too(tmp_path: Path, front: Front) -> None:
     async with Engine() as engine:
         model = a_model(endpoint(engine, 8), breaker=QUICK)
