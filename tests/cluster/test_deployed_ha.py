@@ -91,7 +91,10 @@ class Pair:
         told: list[dict[str, Any]] = []
 
         async def same() -> bool:
-            told[:] = [await self._world(pod, token) for pod in await self._pods()]
+            try:
+                told[:] = [await self._world(pod, token) for pod in await self._pods()]
+            except aiohttp.ClientError:  # one that has just come, or is about to go
+                return False
             named = {world["leader"] for world in told}
             leading = [world["leading"] for world in told]
             return len(named) == 1 and "" not in named and leading.count(True) == 1
