@@ -37,6 +37,15 @@ class Clock:
         await asyncio.sleep(max(seconds, 0.0) / self.rate)
 
 
+async def heard(news: asyncio.Event, within_s: float | None) -> bool:
+    """Sleep so many real seconds (None: for ever), or until there is news; say whether there is."""
+    try:
+        async with asyncio.timeout(within_s):
+            return await news.wait()
+    except TimeoutError:
+        return False
+
+
 def wall() -> Instant:
     """Give the real time in seconds since 1970-01-01 UTC."""
     return time.time()

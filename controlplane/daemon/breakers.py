@@ -12,7 +12,7 @@ import msgspec
 import structlog
 
 from controlplane.adapters.sql.store import Store
-from controlplane.decide.breakers.breaker import Breaker
+from controlplane.decide.breakers.breaker import Breaker, State
 from controlplane.domain.decisions import DONE, Choice, Ending
 from controlplane.domain.quantities import ModelName
 from controlplane.loops.reconcile import Shell
@@ -27,6 +27,15 @@ class BreakerMemory(msgspec.Struct, frozen=True):
     """Where every breaker stands."""
 
     states: Mapping[ModelName, Breaker] = {}
+
+
+def opened_by_failures(states: Mapping[ModelName, Breaker]) -> Mapping[ModelName, str]:
+    """Name those that failures opened, and why; who is isolated by hand is so on purpose."""
+    return {
+        name: f"it opened {breaker.opened} times since it was closed last"
+        for name, breaker in states.items()
+        if breaker.state in (State.OPEN, State.HALF_OPEN)
+    }
 
 
 class BreakerBook:

@@ -13,10 +13,11 @@ from typing import NoReturn, Self
 import structlog
 
 from controlplane.adapters.sql.store import Store
-from controlplane.daemon.breakers import LOOP, BreakerBook
+from controlplane.clock import heard
+from controlplane.daemon.breakers import LOOP, BreakerBook, opened_by_failures
 from controlplane.daemon.gateway_plans import Plans
 from controlplane.daemon.surroundings import StartError, Surroundings, Task
-from controlplane.decide.breakers.breaker import Breaker, State
+from controlplane.decide.breakers.breaker import Breaker
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.faults import Fault, FaultsError
 from controlplane.domain.gateway import GatewayPlan
@@ -110,11 +111,7 @@ class ServedGateway:
 
     def open_breakers(self) -> Mapping[ModelName, str]:
         """Name those that failures opened, and why; who is isolated by hand is so on purpose."""
-        return {
-            name: f"it opened {breaker.opened} times since it was closed last"
-            for name, breaker in self._states().items()
-            if breaker.state in (State.OPEN, State.HALF_OPEN)
-        }
+        return opened_by_failures(self._states())
 
     async def follow(self) -> NoReturn:
         """Start it with the first view of the fleet, and tell it of every change, for ever.
@@ -133,7 +130,8 @@ class ServedGateway:
                 log.exception("the gateway keeps its plan")
             else:
                 self._note("")
-            await self._pause()
+            await heard(self._news, LOOKS_S)
+            self._news.clear()
 
     async def _tell(self, plan: GatewayPlan) -> None:
         if self._gateway is not None:
@@ -155,14 +153,6 @@ class ServedGateway:
         if trouble and trouble != self._trouble:
             log.error("gateway", trouble=trouble)
         self._trouble = trouble
-
-    async def _pause(self) -> None:
-        try:
-            async with asyncio.timeout(LOOKS_S):
-                await self._news.wait()
-        except TimeoutError:
-            pass
-        self._news.clear()
 
     def _breach(self, model: str, why: str) -> None:
         log.debug("breach", model=model, why=why)

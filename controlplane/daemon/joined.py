@@ -16,11 +16,12 @@ import msgspec
 import structlog
 
 from controlplane.adapters.sql.store import Store
-from controlplane.daemon.breakers import LOOP, BreakerBook
+from controlplane.clock import heard
+from controlplane.daemon.breakers import LOOP, BreakerBook, opened_by_failures
 from controlplane.daemon.gateway_plans import Plans
 from controlplane.daemon.joined_breakers import JoinedBreakers
 from controlplane.daemon.surroundings import Surroundings, Task
-from controlplane.decide.breakers.breaker import CLOSED, Breaker, State
+from controlplane.decide.breakers.breaker import CLOSED
 from controlplane.domain.catalogue import Catalogue
 from controlplane.domain.gateway import Endpoint, GatewayPlan
 from controlplane.domain.load import ModelLoad
@@ -177,11 +178,7 @@ class JoinedGateways:
                 self._sources.pop(SOURCE, None)
             self._past.note(self._shell.clock.now())
             self._shell.metrics.gateways.set(len(self._joined))
-            try:
-                async with asyncio.timeout(LOOKS_S):
-                    await self._news.wait()
-            except TimeoutError:
-                pass
+            await heard(self._news, LOOKS_S)
             self._news.clear()
 
     def look(self) -> None:
@@ -266,17 +263,7 @@ class JoinedGateways:
 
     def open_breakers(self) -> Mapping[ModelName, str]:
         """Name those that failures opened, and why; who is isolated by hand is so on purpose."""
-        return {n: why(b) for n, b in self._breakers.states().items() if opened(b)}
-
-
-def opened(breaker: Breaker) -> bool:
-    """Say whether failures opened it."""
-    return breaker.state in (State.OPEN, State.HALF_OPEN)
-
-
-def why(breaker: Breaker) -> str:
-    """Say how bad it is."""
-    return f"it opened {breaker.opened} times since it was closed last"
+        return opened_by_failures(self._breakers.states())
 
 
 @asynccontextmanager

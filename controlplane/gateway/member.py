@@ -13,7 +13,7 @@ import msgspec
 import structlog
 from prometheus_client import CollectorRegistry
 
-from controlplane.clock import stopwatch
+from controlplane.clock import heard, stopwatch
 from controlplane.domain.decisions import Choice
 from controlplane.domain.faults import FaultsError
 from controlplane.domain.quantities import ModelName
@@ -122,12 +122,8 @@ class Member:
     async def report(self) -> NoReturn:
         """Tell every daemon what was counted, twice a second, and news at once."""
         while True:
-            try:
-                async with asyncio.timeout(REPORT_EVERY_S):
-                    await self._urgent.wait()
+            if await heard(self._urgent, REPORT_EVERY_S):
                 await asyncio.sleep(TOGETHER_S)
-            except TimeoutError:
-                pass
             self._urgent.clear()
             if self.gateway is None:
                 continue

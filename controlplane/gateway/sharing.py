@@ -8,11 +8,10 @@ the next grants put it right.
 
 import asyncio
 from collections.abc import Iterable
-from contextlib import suppress
 
 import structlog
 
-from controlplane.clock import stopwatch
+from controlplane.clock import heard, stopwatch
 from controlplane.domain.quantities import ModelName
 from controlplane.gateway.desk import Desk
 from controlplane.gateway.door import Door
@@ -51,9 +50,7 @@ class Sharing:
             await self._round(all_of_them=rounds % ALL_EVERY == 1)
             pause = AGAIN_S if self.degraded else EVERY_S
             await asyncio.sleep(LEAST_S)
-            with suppress(TimeoutError):
-                async with asyncio.timeout(pause):
-                    await self._wanted.wait()
+            await heard(self._wanted, pause)
 
     async def leave(self) -> None:
         """Give back what is held."""

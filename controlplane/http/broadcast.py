@@ -12,7 +12,7 @@ from typing import NamedTuple, TypeAlias
 
 import structlog
 
-from controlplane.clock import wall
+from controlplane.clock import heard, wall
 from controlplane.http.frame import Glance
 
 log = structlog.get_logger(__name__)
@@ -120,11 +120,7 @@ class Broadcast:
             else:
                 await self._idle()
                 pause = UNWATCHED_TICK_S
-            try:  # a new watcher need not wait for the next tick
-                async with asyncio.timeout(pause):
-                    await self._wanted.wait()
-            except TimeoutError:
-                pass
+            await heard(self._wanted, pause)  # a new watcher need not wait for the next tick
 
     async def _refresh(self, thing: Watched) -> None:
         """Compute one; when that fails it is said once, and the old picture stays and ages."""

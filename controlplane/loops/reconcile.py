@@ -22,7 +22,7 @@ from typing import Generic, NoReturn, TypeVar
 import msgspec
 import structlog
 
-from controlplane.clock import Clock, stopwatch
+from controlplane.clock import Clock, heard, stopwatch
 from controlplane.domain.decisions import Choice, Ending, Outcome
 from controlplane.loops.in_memory import SoleLeader
 from controlplane.ports import Journal, Leadership, LoopMemory, UnavailableError
@@ -210,8 +210,4 @@ async def _until(due: float, wake: asyncio.Event, clock: Clock) -> None:
     if left <= 0:
         await asyncio.sleep(0)
         return
-    try:
-        async with asyncio.timeout(left):
-            await wake.wait()
-    except TimeoutError:
-        pass
+    await heard(wake, left)

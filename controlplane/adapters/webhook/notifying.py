@@ -17,7 +17,7 @@ import structlog
 from aiohttp import ClientError, ClientSession, ClientTimeout
 
 from controlplane.adapters.webhook.payload import Told, payload
-from controlplane.clock import Clock
+from controlplane.clock import Clock, heard
 from controlplane.domain.alerts import Alert, AlertName, Key
 from controlplane.domain.handover import AlertsPolicy
 from controlplane.domain.quantities import Instant
@@ -150,8 +150,4 @@ class Notifier:
         left = None if not due else max(0.0, min(due) - self._clock.now()) / self._clock.rate
         if self._policy().webhook is None:
             left = None
-        try:
-            async with asyncio.timeout(left):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
+        await heard(self._changed, left)
