@@ -1,37 +1,19 @@
 """Every size a Deployment has had since somebody began to look: what flickered is seen, too."""
 
-import asyncio
-from types import TracebackType
-from typing import Self
-
-import aiohttp
-
 from controlplane.clock import stopwatch
-from tests.cluster.api import Api, RefusedError
+from tests.cluster.api import Api, Manifest
+from tests.cluster.stage.following import Following
 from tests.cluster.stage.waiting import until
 
 
-class Sizes:
+class Sizes(Following):
     """Follows `spec.replicas` of one Deployment."""
 
     def __init__(self, api: Api, namespace: str, name: str) -> None:
-        self._api = api
-        self._path = f"/apis/apps/v1/namespaces/{namespace}/deployments"
+        path = f"/apis/apps/v1/namespaces/{namespace}/deployments"
+        super().__init__(api, path, self._look, fieldSelector=f"metadata.name={name}")
         self._name = name
         self.seen: list[int] = []
-
-    async def __aenter__(self) -> Self:
-        self._following = asyncio.create_task(self._follow())
-        return self
-
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._following.cancel()
-        await asyncio.gather(self._following, return_exceptions=True)
 
     @property
     def now(self) -> int | None:
@@ -48,13 +30,7 @@ class Sizes:
         await until(there, within_s, lambda: f"{self._name} had the sizes {self.seen}, not {count}")
         return stopwatch() - began
 
-    async def _follow(self) -> None:
-        named = {"fieldSelector": f"metadata.name={self._name}"}
-        while True:
-            try:
-                async for _, manifest in self._api.watch(self._path, **named):
-                    size = manifest["spec"]["replicas"]
-                    if size != self.now:
-                        self.seen.append(size)
-            except (RefusedError, aiohttp.ClientError):
-                await asyncio.sleep(0.2)
+    def _look(self, _kind: str, seen: Manifest) -> None:
+        size = seen["spec"]["replicas"]
+        if size != self.now:
+            self.seen.append(size)
